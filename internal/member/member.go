@@ -1,0 +1,36 @@
+// Package member is the seam between handler/ and consumer/: what a session can do beyond sarama's own.
+//
+// handler/ asks a session for these abilities by type assertion. A plain sarama session has none of them, and handler/ then
+// marks offsets on it. consumer/ hands handler/ a session of its own that has them.
+package member
+
+import (
+	"context"
+
+	"github.com/IBM/sarama"
+)
+
+// Session is a session whose member watches its own lease and commits by itself.
+type Session interface {
+	sarama.ConsumerGroupSession
+
+	// Work ends, with a cause, when the member has to stop every task at once: its lease ran out, it was fenced or removed.
+	// It is the parent of all task contexts and outlives the session.
+	Work() context.Context
+
+	// Committer returns the committer of one claimed partition. It is called once a claim, from the claim's goroutine.
+	Committer(topic string, partition int32) Committer
+}
+
+// Committer commits the offsets of one claimed partition, with an answer.
+type Committer interface {
+	// Committed returns the offset that the broker has stored, -1 for none or where it could not be read.
+	Committed() int64
+
+	// Commit hands over the next offset to read. The latest wins. It never blocks.
+	Commit(offset int64)
+
+	// Release waits until what was handed over has been answered, at most until ctx ends, and gives the partition up:
+	// nothing is sent for it any more, not even a retry.
+	Release(ctx context.Context)
+}
