@@ -1,0 +1,2 @@
+// Package kafkatest gives tests, examples and benches a Kafka: in-process, one real node, or three.
+package kafkatest
