@@ -53,6 +53,7 @@ type Broker interface {
 var (
 	_ Broker = (*Remote)(nil)
 	_ Broker = (*FakeBroker)(nil)
+	_ Broker = (*Node)(nil)
 )
 
 var names atomic.Int64 // a process-wide count is what makes names unique

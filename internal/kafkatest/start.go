@@ -1,0 +1,124 @@
+package kafkatest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/IBM/sarama"
+)
+
+// clusterID is any 16 bytes in base64: the nodes of two clusters never meet.
+const clusterID = "ZXZlbmtlZWwtdGVzdC0wMQ"
+
+// startTimeout bounds a start whose context has no end of its own. A loaded machine with two cores takes a tenth of it.
+const startTimeout = 2 * time.Minute
+
+// startNodes starts that many nodes as one cluster, with other ports if somebody else was faster to take one.
+func startNodes(ctx context.Context, o Options, count int) ([]*Node, error) {
+	if err := supported(); err != nil {
+		return nil, err
+	}
+	lib, err := jars(ctx, o.version())
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for {
+		nodes, err := tryNodes(ctx, o, lib, count)
+		if err == nil || !errors.Is(err, errPortTaken) || ctx.Err() != nil {
+			return nodes, err
+		}
+	}
+}
+
+func tryNodes(ctx context.Context, o Options, lib string, count int) (_ []*Node, err error) {
+	nodes, err := layOut(o, lib, count)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, closeAll(nodes))
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	return nodes, each(nodes, func(n *Node) error {
+		if err := n.format(ctx); err != nil {
+			return err
+		}
+		return n.Start(ctx)
+	})
+}
+
+// layOut makes the nodes' folders and properties.
+func layOut(o Options, lib string, count int) (nodes []*Node, err error) {
+	for i := range count {
+		n, err := newNode(o, lib, int32(firstNodeID+i))
+		if err != nil {
+			return nodes, err
+		}
+		nodes = append(nodes, n)
+	}
+	var voters []string
+	for _, n := range nodes {
+		voters = append(voters, fmt.Sprintf("%d@%s", n.id, loopback(n.listener(controllerListener).port)))
+	}
+	shared := baseProperties(count)
+	shared["controller.quorum.voters"] = strings.Join(voters, ",")
+	return nodes, each(nodes, func(n *Node) error { return n.writeProperties(shared, o.Properties) })
+}
+
+func newNode(o Options, lib string, id int32) (*Node, error) {
+	ports, err := freePorts(2)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "evenkeel-kafka-")
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{id: id, version: o.version(), dir: dir, lib: lib, listeners: []listener{
+		{name: controllerListener, protocol: "PLAINTEXT", port: ports[0]},
+		{name: plainListener, protocol: "PLAINTEXT", port: ports[1], advertised: ports[1]},
+	}}
+	n.Remote = Connect([]string{n.Addr()}, func() *sarama.Config { return configFor(n.version) })
+	return n, nil
+}
+
+func (n *Node) writeProperties(shared, user map[string]string) error {
+	own := map[string]string{"node.id": fmt.Sprint(n.id), "log.dirs": n.path("data")}
+	maps.Copy(own, listenerProperties(n.listeners))
+	return os.WriteFile(n.path("server.properties"), propertiesFile(shared, own, user), 0o644)
+}
+
+// format makes the data folder, as Kafka wants it before the first start.
+func (n *Node) format(ctx context.Context) error {
+	cmd, err := n.java("kafka.tools.StorageTool", "format", "-t", clusterID, "-c", n.path("server.properties"))
+	if err != nil {
+		return err
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("format the data of Kafka %s: %w\n%s", n.version, err, tail(out))
+	}
+	return ctx.Err()
+}
+
+// each runs f for all nodes at once and joins the errors.
+func each(nodes []*Node, f func(*Node) error) error {
+	errs := make([]error, len(nodes))
+	var wg sync.WaitGroup
+	for i, n := range nodes {
+		// Ends when f returns.
+		wg.Go(func() { errs[i] = f(n) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func closeAll(nodes []*Node) error { return each(nodes, (*Node).Close) }
