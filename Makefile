@@ -1,0 +1,84 @@
+# All that a developer or CI runs. `make` alone prints the targets.
+#
+# The repository holds several modules: the library at the root, and others for what its users must not download.
+# A target that goes through modules takes those whose go.mod is there, goes on after a failure and fails at the end.
+
+BROKERS := $(patsubst %/go.mod,%,$(wildcard internal/*/go.mod bench/go.mod examples/go.mod test/go.mod))
+MODULES := . $(BROKERS)
+
+RUN      ?= .
+FUZZTIME ?= 10s
+TIMEOUT  ?= 10m
+RACE     := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+GOTEST    = go test $(RACE) -shuffle=on -timeout=$(TIMEOUT)
+LINT      = $(CURDIR)/bin/golangci-lint
+
+# each,<modules>,<commands>: the commands run in the folder of each module.
+define each
+@failed=; for m in $(1); do echo "== $$m"; (cd $$m && $(2)) || failed="$$failed $$m"; done; \
+if [ -n "$$failed" ]; then echo "make $@ failed in:$$failed" >&2; exit 1; fi
+endef
+
+.PHONY: help
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: ## watch it work: the quickstart on an embedded broker
+	@cd examples && go run ./quickstart
+
+# Modules that start brokers test one package at a time, so that the brokers of two do not share the cores.
+.PHONY: test
+test: note-race note-kafka ## vet and test all modules, on real Kafka too where Java and Maven are installed
+	$(call each,$(MODULES),s=0; go vet ./... || s=1; $(GOTEST) $$([ $$m = . ] || echo -p=1) ./... || s=1; exit $$s)
+
+.PHONY: test-short
+test-short: note-race ## vet and test the library alone, no broker
+	@go vet ./... && $(GOTEST) ./...
+
+.PHONY: note-race
+note-race:
+	@[ -n "$(RACE)" ] || echo "note: no C compiler, so the tests run without the race detector: install gcc"
+
+.PHONY: note-kafka
+note-kafka:
+	@[ "$(EVENKEEL_KAFKA)" = off ] || { command -v java && command -v mvn; } >/dev/null || \
+	echo "note: the real-Kafka suites do not run: install Java 17 and Maven (Debian: apt-get install openjdk-17-jre-headless maven)"
+
+.PHONY: bench
+bench: ## print the figures, one a line; RUN=regexp picks some
+	@cd bench && go run . -run '$(RUN)'
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME (10s)
+	$(call each,$(MODULES),$(CURDIR)/tools/fuzz $(FUZZTIME))
+
+.PHONY: cover
+cover: ## test the library and print what its tests do not reach
+	@go test -coverpkg=./... -coverprofile=cover.out ./... && go tool cover -func=cover.out
+
+.PHONY: lint
+lint: tools ## report faults of form and style
+	$(call each,$(MODULES),$(LINT) run ./...)
+
+.PHONY: fmt
+fmt: tools ## format all files in place
+	$(call each,$(MODULES),$(LINT) fmt ./...)
+
+.PHONY: tidy-check
+tidy-check: ## fail where a go.mod or go.sum is not tidy
+	$(call each,$(MODULES) tools,go mod tidy -diff)
+
+.PHONY: vuln
+vuln: tools ## look the library's dependencies up in the Go vulnerability database
+	@bin/govulncheck ./...
+
+.PHONY: tools
+tools: bin/golangci-lint ## build the pinned tools into bin/ (about 2 minutes the first time)
+
+bin/golangci-lint: tools/go.mod tools/go.sum
+	cd tools && GOBIN=$(CURDIR)/bin go install tool
+
+.PHONY: clean
+clean: ## remove what was built, the test brokers too
+	rm -rf bin .cache cover.out
