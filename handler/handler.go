@@ -2,7 +2,9 @@ package handler
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"reflect"
 
 	"github.com/IBM/sarama"
 
@@ -35,26 +37,47 @@ type Options struct {
 	Hooks []any
 }
 
-// GroupHandler is the sarama.ConsumerGroupHandler that runs a [Handler].
-type GroupHandler struct{}
-
-var _ sarama.ConsumerGroupHandler = (*GroupHandler)(nil)
-
 // New checks the options and returns the handler for sarama's Consume.
-func New(h Handler, o Options) (*GroupHandler, error) { panic("being written") }
-
-// Setup implements sarama.ConsumerGroupHandler.
-func (g *GroupHandler) Setup(s sarama.ConsumerGroupSession) error { panic("being written") }
-
-// Cleanup implements sarama.ConsumerGroupHandler.
-func (g *GroupHandler) Cleanup(s sarama.ConsumerGroupSession) error { panic("being written") }
-
-// ConsumeClaim implements sarama.ConsumerGroupHandler.
-func (g *GroupHandler) ConsumeClaim(s sarama.ConsumerGroupSession, c sarama.ConsumerGroupClaim) error {
-	panic("being written")
+//
+// Errors wrap [ErrOptions] and name the field and what to put there.
+func New(h Handler, o Options) (*GroupHandler, error) {
+	if err := check(h, o); err != nil {
+		return nil, err
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	return &GroupHandler{
+		opts: o, pool: newPool(h, o), logger: o.Logger,
+		heard:   &assignments{claims: map[Claim]chan struct{}{}},
+		commits: map[sarama.ConsumerGroupSession]*commits{},
+	}, nil
 }
 
-// BalanceStrategies wraps strategies (default: cooperative-sticky, or sticky for an eager plan) so that the handler hears each assignment.
-func (g *GroupHandler) BalanceStrategies(s ...sarama.BalanceStrategy) []sarama.BalanceStrategy {
-	panic("being written")
+func check(h Handler, o Options) error {
+	switch {
+	case isNil(h):
+		return fmt.Errorf("%w: the handler is nil: pass a handler.Func or a value with a Handle method", ErrOptions)
+	case o.Plan == nil:
+		return fmt.Errorf("%w: Options.Plan is nil: derive one with config.For(how long a task usually takes)", ErrOptions)
+	case o.Slots < 0:
+		return fmt.Errorf("%w: Options.Slots is %d: set how many tasks may run at once, or 0 for one a claimed partition", ErrOptions, o.Slots)
+	}
+	if err := o.Retry.Validate(); err != nil {
+		return fmt.Errorf("%w: Options.Retry: %w", ErrOptions, err)
+	}
+	return nil
+}
+
+// isNil finds a nil function or pointer inside the interface too: it would panic at the first message.
+func isNil(h Handler) bool {
+	if h == nil {
+		return true
+	}
+	switch v := reflect.ValueOf(h); v.Kind() {
+	case reflect.Func, reflect.Pointer, reflect.Map, reflect.Chan:
+		return v.IsNil()
+	default:
+		return false
+	}
 }

@@ -1,12 +1,64 @@
 // Package retry says how long to pause before the next attempt of a failed task.
 package retry
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
 
-// Policy is an exponential backoff with jitter.
+// Defaults of a [Policy].
+const (
+	DefaultInitial = time.Second
+	DefaultMax     = time.Minute
+)
+
+// ErrPolicy is wrapped by the errors of [Policy.Validate].
+var ErrPolicy = errors.New("invalid retry policy")
+
+// Policy is an exponential backoff with jitter: each pause is twice the one before, up to Max, less a random part of at most half,
+// so that tasks that failed together are not tried again together. The zero value is the default policy. Attempts are not limited.
 type Policy struct {
-	// Initial is the pause after the first failure. Default 1 s.
+	// Initial is the pause after the first failure. Default 1 s, at least 1 ms.
 	Initial time.Duration
-	// Max is the longest pause. Default 1 min.
+	// Max is the longest pause. Default 1 min or Initial, whichever is longer; at least Initial.
 	Max time.Duration
+}
+
+// WithDefaults returns the policy with its zero fields filled in.
+func (p Policy) WithDefaults() Policy {
+	if p.Initial == 0 {
+		p.Initial = DefaultInitial
+		if p.Max > 0 {
+			p.Initial = min(p.Initial, p.Max)
+		}
+	}
+	if p.Max == 0 {
+		p.Max = max(DefaultMax, p.Initial)
+	}
+	return p
+}
+
+// Validate names the field that is out of bounds.
+func (p Policy) Validate() error {
+	q := p.WithDefaults()
+	if q.Initial < time.Millisecond {
+		return fmt.Errorf("%w: Initial is %v: set at least 1ms, or 0 for %v", ErrPolicy, p.Initial, DefaultInitial)
+	}
+	if q.Max < q.Initial {
+		return fmt.Errorf("%w: Max is %v, below Initial (%v): set at least that, or 0 for %v", ErrPolicy, p.Max, q.Initial, DefaultMax)
+	}
+	return nil
+}
+
+// Delay returns the pause before the attempt that follows attempt, the first of which is 1. Safe for concurrent use.
+func (p Policy) Delay(attempt int) time.Duration {
+	q := p.WithDefaults()
+	d := q.Initial
+	for i := 1; i < attempt && d < q.Max; i++ {
+		d *= 2
+	}
+	d = min(d, q.Max)
+	return d - time.Duration(rand.Int64N(int64(d)/2+1)) //nolint:gosec // jitter needs no secret
 }

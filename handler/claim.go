@@ -1,0 +1,113 @@
+package handler
+
+import (
+	"context"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/internal/schedule"
+	"github.com/evenkeel-go/evenkeel/internal/task"
+)
+
+// claim is what the loop of one claimed partition and the runners share. The loop's own state is in [loop].
+type claim struct {
+	key     Claim
+	pool    *pool
+	session context.Context // of the sarama session: checked before each start
+	scope   *task.Scope     // parent of the contexts of its tasks
+	wake    chan struct{}   // 1: something ended. Lossy by design, the truth is under the lock
+
+	// Under the pool's lock.
+	queue   schedule.Queue[Task]
+	pace    schedule.Pace
+	active  *runner  // runs its tasks now
+	flight  int      // tasks that were taken and are not settled
+	ended   progress // what the loop has not taken over yet
+	failed  *failure // the same, for a failed task
+	held    bool     // by a failed task, from its failure to its next start
+	queued  bool     // in the ring
+	closed  bool     // revoked: nothing starts any more
+	left    bool     // ConsumeClaim has returned: results are strays
+	watched bool     // the loop looks after runs that last
+	hungry  bool     // the loop waits for room in its backlog
+	before  *claim   // an earlier claim whose task still runs
+	after   *claim   // the claim that waits for this one's task
+	view    view
+}
+
+// progress counts tasks that ended well. Order by partition makes an offset out of it: all before it are done.
+type progress struct {
+	n     int
+	bytes int64
+	next  int64 // offset after the last one
+}
+
+// failure is a task whose handler failed, for the loop to decide on.
+type failure struct {
+	task *Task
+	err  error
+}
+
+// view is the loop's state as others may see it.
+type view struct {
+	since    time.Duration
+	backlog  int
+	bytes    int64
+	paused   bool
+	finished int64 // next offset after the last finished task, -1 at first
+}
+
+func newClaim(key Claim, p *pool, session context.Context) *claim {
+	return &claim{
+		key: key, pool: p, session: session, scope: task.NewScope(session), wake: make(chan struct{}, 1),
+		view: view{since: p.now(), finished: -1},
+	}
+}
+
+// signal tells the loop that something ended.
+func (c *claim) signal() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (c *claim) mayStartLocked() bool {
+	return c.queue.Len() > 0 && c.active == nil && !c.held && !c.closed && c.before == nil
+}
+
+func (c *claim) succeededLocked(tasks []Task) Outcome {
+	counts := &c.pool.counts
+	if c.left {
+		counts.Strays += int64(len(tasks))
+		return Stray
+	}
+	if len(tasks) == 0 {
+		return Succeeded
+	}
+	counts.Succeeded += int64(len(tasks))
+	c.ended.n += len(tasks)
+	for i := range tasks {
+		c.ended.bytes += int64(tasks[i].size)
+	}
+	c.ended.next = tasks[len(tasks)-1].Offset + 1
+	return Succeeded
+}
+
+// failedLocked tells a failure from a cancellation: a handler that returns an error after we cancelled it has not failed.
+func (c *claim) failedLocked(t *Task, err error) Outcome {
+	counts := &c.pool.counts
+	switch {
+	case c.left:
+		counts.Strays++
+		return Stray
+	case c.scope.Cause() != nil:
+		counts.Cancelled++
+		return Cancelled
+	}
+	if _, ok := err.(*PanicError); ok { //nolint:errorlint // made by the runner, not wrapped
+		counts.Panicked++
+	}
+	counts.Failed++
+	c.held, c.failed = true, &failure{task: t, err: err}
+	return Failed
+}

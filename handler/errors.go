@@ -1,0 +1,63 @@
+package handler
+
+import (
+	"errors"
+	"fmt"
+
+	pkgerrors "github.com/pkg/errors"
+)
+
+// Causes of a cancelled task context, for context.Cause. A handler that returns because of one of them has not failed: no
+// attempt is counted, and the message goes to the next owner of its partition.
+var (
+	// ErrRevoked says that the partition was revoked by a rebalance and the grace is over.
+	ErrRevoked = errors.New("the partition was revoked")
+	// ErrDraining says that the member stops and the grace of the stop is over.
+	ErrDraining = errors.New("the member is stopping")
+	// ErrLost says that the member can no longer be sure of its membership, or knows that it has lost it: another member may
+	// own the partition already.
+	ErrLost = errors.New("the membership was lost")
+)
+
+// ErrGoexit is the error of a task whose handler called runtime.Goexit, which t.FailNow does too.
+var ErrGoexit = errors.New("the handler called runtime.Goexit")
+
+// ErrOptions is wrapped by every error of [New] about its arguments.
+var ErrOptions = errors.New("invalid handler options")
+
+// PanicError is the error of a task whose handler panicked. Format it with %+v to get the stack of the panic.
+type PanicError struct {
+	// Value is what the handler panicked with.
+	Value any
+	stack error
+}
+
+// newPanicError is called in the deferred function that recovered, where the panic's frames are still on the stack.
+func newPanicError(v any) *PanicError {
+	return &PanicError{Value: v, stack: pkgerrors.Errorf("panic: %v", v)}
+}
+
+// Error implements error.
+func (e *PanicError) Error() string { return e.stack.Error() }
+
+// Unwrap returns the panic's value when it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// Format prints the stack for %+v.
+func (e *PanicError) Format(s fmt.State, verb rune) {
+	if f, ok := e.stack.(fmt.Formatter); ok {
+		f.Format(s, verb)
+	}
+}
+
+// StackTrace returns where the panic happened.
+func (e *PanicError) StackTrace() pkgerrors.StackTrace {
+	var t interface{ StackTrace() pkgerrors.StackTrace }
+	if errors.As(e.stack, &t) {
+		return t.StackTrace()
+	}
+	return nil
+}

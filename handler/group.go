@@ -1,0 +1,126 @@
+package handler
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/internal/assign"
+	"github.com/evenkeel-go/evenkeel/internal/member"
+)
+
+// GroupHandler is the sarama.ConsumerGroupHandler that runs a [Handler]. It serves one consumer group at a time, over any number of
+// sessions: tasks belong to it and not to a session. Make one with [New]; safe for concurrent use.
+type GroupHandler struct {
+	opts   Options
+	pool   *pool
+	heard  *assignments
+	logger *slog.Logger
+
+	mu      sync.Mutex
+	commits map[sarama.ConsumerGroupSession]*commits
+}
+
+var _ sarama.ConsumerGroupHandler = (*GroupHandler)(nil)
+
+// BalanceStrategies wraps strategies so that the handler hears each assignment before sarama acts on it: a revoked partition then
+// stops starting tasks at once, and a partition whose stream broke is told from one that was revoked. Without arguments it wraps
+// the strategy of the plan: cooperative-sticky, or sticky when the plan is eager. Set the result as
+// Consumer.Group.Rebalance.GroupStrategies. Like sarama's cooperative-sticky it must not be shared between groups.
+func (g *GroupHandler) BalanceStrategies(s ...sarama.BalanceStrategy) []sarama.BalanceStrategy {
+	if len(s) == 0 {
+		s = []sarama.BalanceStrategy{g.defaultStrategy()}
+	}
+	wrapped := make([]sarama.BalanceStrategy, len(s))
+	for i, one := range s {
+		wrapped[i] = assign.Heard(one, g.heard.hear)
+	}
+	return wrapped
+}
+
+func (g *GroupHandler) defaultStrategy() sarama.BalanceStrategy {
+	if g.opts.Plan.Input.Eager {
+		return sarama.NewBalanceStrategySticky()
+	}
+	return sarama.NewBalanceStrategyCooperativeSticky()
+}
+
+// Setup implements sarama.ConsumerGroupHandler.
+func (g *GroupHandler) Setup(sarama.ConsumerGroupSession) error { return nil }
+
+// Cleanup implements sarama.ConsumerGroupHandler: it waits for commits that are under way.
+func (g *GroupHandler) Cleanup(s sarama.ConsumerGroupSession) error {
+	g.mu.Lock()
+	c := g.commits[s]
+	delete(g.commits, s)
+	g.mu.Unlock()
+	if c != nil {
+		c.wg.Wait()
+	}
+	return nil
+}
+
+// ConsumeClaim implements sarama.ConsumerGroupHandler: it runs the tasks of one partition until the partition is revoked, lost or
+// the group stops. It returns at most one second after the grace that the reason allows, even if a task hangs and ignores its
+// context.
+func (g *GroupHandler) ConsumeClaim(s sarama.ConsumerGroupSession, c sarama.ConsumerGroupClaim) error {
+	l := g.newLoop(s, c)
+	defer g.heard.leave(l.key, l.revoked)
+	g.enter(l.claim)
+	l.run()
+	return nil
+}
+
+func (g *GroupHandler) newLoop(s sarama.ConsumerGroupSession, c sarama.ConsumerGroupClaim) *loop {
+	key := Claim{Topic: c.Topic(), Partition: c.Partition()}
+	source, _ := c.(pauser)
+	start := max(c.InitialOffset(), -1)
+	plan := g.opts.Plan
+	return &loop{
+		claim: newClaim(key, g.pool, s.Context()), group: s, source: c, messages: c.Messages(),
+		work: workOf(s), revoked: g.heard.enter(key), heard: g.heard, committer: g.committerOf(s, c), plan: plan, retry: g.opts.Retry,
+		logger: g.logger.With(attrTopic(key.Topic), attrPartition(key.Partition)),
+		alarm:  newAlarm(), open: true, first: true, finished: start, committed: start, lastCommit: -plan.CommitInterval,
+		room: room{source: source, messages: plan.BacklogMessages, bytes: plan.BacklogBytes},
+	}
+}
+
+// workOf returns the context that ends when all tasks have to stop. A plain sarama session has none but its own.
+func workOf(s sarama.ConsumerGroupSession) context.Context {
+	if own, ok := s.(member.Session); ok {
+		return own.Work()
+	}
+	return context.Background()
+}
+
+func (g *GroupHandler) enter(c *claim) {
+	p := g.pool
+	p.mu.Lock()
+	p.enterLocked(c)
+	blocked := c.before != nil
+	p.mu.Unlock()
+	if blocked {
+		g.logger.LogAttrs(context.Background(), slog.LevelWarn,
+			"a task that was given up still runs on this partition: nothing starts there before it has returned",
+			attrTopic(c.key.Topic), attrPartition(c.key.Partition))
+	}
+	p.hooks.claimed(c.key)
+}
+
+// Wait returns when no task runs any more, or with the cause of ctx. Call it after the group has stopped, when tasks that were
+// given up should end before the process does.
+func (g *GroupHandler) Wait(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() { // ends with the last task
+		g.pool.wg.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,21 @@
+package handler
+
+import "context"
+
+// LegacyHandler is the shape of a handler that takes a message as plain values.
+type LegacyHandler interface {
+	Handle(name, topic string, partition int32, offset int64, key, value string) error
+}
+
+// Legacy adapts a [LegacyHandler]; name is passed to it with each message. Such a handler does not see its context: it cannot be
+// cancelled, so a rebalance or a stop that finds it running waits out the grace and drops its result.
+//
+// With Slots 1 it is called strictly one message at a time.
+func Legacy(name string, h LegacyHandler) Handler {
+	if h == nil {
+		return nil // New names the fault
+	}
+	return Func(func(_ context.Context, t *Task) error {
+		return h.Handle(name, t.Topic, t.Partition, t.Offset, string(t.Key), string(t.Value))
+	})
+}

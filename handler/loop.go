@@ -1,0 +1,124 @@
+package handler
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/handler/retry"
+	"github.com/evenkeel-go/evenkeel/internal/member"
+	"github.com/evenkeel-go/evenkeel/internal/schedule"
+)
+
+const (
+	// rest is how long ends of tasks are left alone after a settlement: they come in bunches.
+	rest = 5 * time.Millisecond
+	// look is how often a claim with runs of more than one task is looked at, and lasting is how old such a run may get.
+	look    = 20 * time.Millisecond
+	lasting = 10 * time.Millisecond
+)
+
+// loop owns a claim: it is the one goroutine that receives its messages, settles its tasks and commits. All fields are its own.
+type loop struct {
+	*claim
+	group     sarama.ConsumerGroupSession
+	source    sarama.ConsumerGroupClaim
+	messages  <-chan *sarama.ConsumerMessage
+	work      context.Context // ends when the member has to stop all tasks at once
+	revoked   <-chan struct{} // closed by an assignment without this partition
+	heard     *assignments
+	committer member.Committer
+	plan      *config.Plan
+	retry     retry.Policy
+	logger    *slog.Logger
+
+	alarm   *alarm
+	resting bool // ends of tasks are left alone for a moment
+	open    bool // no sign of revocation yet
+	first   bool // no message received yet
+	backlog int
+	bytes   int64
+	room    room
+
+	finished   int64 // next offset after the last finished task
+	committed  int64 // last offset handed to the committer
+	lastCommit time.Duration
+	succeeded  int    // tasks that ended well in this claim
+	again      []Task // the failed task that waits for its next attempt
+
+	buf [schedule.MaxRun]*sarama.ConsumerMessage
+}
+
+// run receives until the first sign of revocation and then lets go. It never stops receiving while the claim is held: a full
+// backlog pauses the fetches.
+func (l *loop) run() {
+	defer l.alarm.stop()
+	for l.open {
+		wake := l.wake
+		if l.resting {
+			wake = nil
+		}
+		select {
+		case m, ok := <-l.messages:
+			l.receive(m, ok)
+		case <-wake:
+			l.takeOver()
+		case <-l.alarm.timer.C:
+			l.ring()
+		case <-l.session.Done():
+			l.open = false
+		case <-l.revoked:
+			l.open = false
+		case <-l.work.Done():
+			l.open = false
+		}
+	}
+	l.letGo()
+}
+
+// takeOver settles what ended and then leaves ends alone for a moment, unless the loop waits for room.
+func (l *loop) takeOver() {
+	now := l.exchange(nil)
+	if !l.room.paused {
+		l.resting = true
+		l.alarm.set(atRest, now+rest, now)
+	}
+}
+
+// ring does what is due.
+func (l *loop) ring() {
+	now := l.pool.now()
+	due := l.alarm.ring(now)
+	if due[atRest] {
+		l.resting = false
+	}
+	if due[atRetry] {
+		l.tryAgain()
+	}
+	if due[atLook] {
+		l.lookAfter(now)
+	}
+	if due[atLook] || due[atCommit] {
+		l.exchange(nil)
+	}
+}
+
+// lookAfter cuts a run whose current task lasts, so that the others of it neither wait for it nor stay uncommitted.
+func (l *loop) lookAfter(now time.Duration) {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	l.watched = false
+	r := l.active
+	if r == nil || r.n-r.done <= 1 {
+		return
+	}
+	if now-r.begin < lasting {
+		l.watched = true
+		return
+	}
+	r.cutLocked()
+	r.settleLocked(r.n - 1)
+}

@@ -1,0 +1,84 @@
+package handler
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/config"
+)
+
+// Reason is why a claim ends. A higher one leaves less time.
+type Reason int
+
+const (
+	// StreamEnded: sarama closed the partition's messages although it is still ours (an offset out of range, say). Running tasks
+	// end in peace; sarama then ends the session, and the next one starts where this one stopped.
+	StreamEnded Reason = iota
+	// Stopping: the context given to Consume or Run has ended. Running tasks get the plan's StopGrace.
+	Stopping
+	// Rebalance: the partition was revoked, or the session ended in order. Running tasks get the plan's Grace.
+	Rebalance
+	// Lost: the membership is lost or in doubt. Running tasks are cancelled at once.
+	Lost
+)
+
+// String returns the reason in a few words.
+func (r Reason) String() string {
+	return [...]string{"stream ended", "stop", "rebalance", "membership lost"}[r]
+}
+
+// cause is what the contexts of the tasks end with.
+func (r Reason) cause() error {
+	return [...]error{ErrRevoked, ErrDraining, ErrRevoked, ErrLost}[r]
+}
+
+// grace is how long running tasks are waited for; limited is false when they may take their time.
+func (r Reason) grace(p *config.Plan) (d time.Duration, limited bool) {
+	switch r {
+	case StreamEnded:
+		return 0, false
+	case Stopping:
+		return p.StopGrace, true
+	case Rebalance:
+		return p.Grace, true
+	default:
+		return 0, true
+	}
+}
+
+// cancelsFirst says whether tasks are cancelled at the start of the grace, which is then for winding down.
+func (r Reason) cancelsFirst(p *config.Plan) bool {
+	return r == Lost || r == Rebalance && p.CancelFirst
+}
+
+// reasonOf reads why a session ended from the cause of its context (sarama sets it since v1.50, consumer_group_session.go).
+func reasonOf(cause error) Reason {
+	switch {
+	case errors.Is(cause, ErrDraining), errors.Is(cause, context.Canceled), errors.Is(cause, context.DeadlineExceeded):
+		return Stopping
+	case errors.Is(cause, sarama.ErrRebalanceInProgress),
+		errors.Is(cause, sarama.ErrSessionPartitionCountChanged),
+		errors.Is(cause, sarama.ErrSessionConsumeClaimExited),
+		errors.Is(cause, ErrRevoked):
+		return Rebalance
+	default: // heartbeats failed, expelled, fenced, or a claim overstayed: the partitions may be somebody else's already
+		return Lost
+	}
+}
+
+// reason looks at the signs of revocation, the most urgent first.
+func (l *loop) reason() Reason {
+	switch {
+	case l.work.Err() != nil:
+		return Lost
+	case l.session.Err() != nil:
+		return reasonOf(context.Cause(l.session))
+	case l.heard.holds(l.key, l.group.GenerationID()):
+		return StreamEnded
+	default:
+		return Rebalance
+	}
+}

@@ -1,0 +1,156 @@
+package handler
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+const (
+	// windDown is how long a task that was just cancelled may take to return before it is given up: one that obeys its context
+	// has then ended before its partition can move.
+	windDown = 25 * time.Millisecond
+	// lastCommit is how long the last commit of a claim may take. With windDown it stays below the second that a claim may
+	// last beyond its grace.
+	lastCommit = 700 * time.Millisecond
+)
+
+// letGo is the way out of every claim: results first, then nothing starts any more, then the grace, then the last commit.
+func (l *loop) letGo() {
+	began := l.pool.now()
+	before := l.succeeded
+	l.close()
+	reason := l.drain()
+	l.commitLast(reason)
+	l.leave(ClaimEnd{
+		Claim: l.key, Reason: reason, Cause: context.Cause(l.session), Waited: l.pool.now() - began, Succeeded: l.succeeded - before,
+	})
+}
+
+// close stops all starts and commits what is finished, before any waiting.
+func (l *loop) close() {
+	l.pool.mu.Lock()
+	l.pool.closeLocked(l.claim)
+	l.pool.mu.Unlock()
+	l.settleAll()
+}
+
+// settleAll takes results over and commits them without regard to the plan's interval.
+func (l *loop) settleAll() {
+	now := l.exchange(nil)
+	if l.finished > l.committed {
+		l.commit(l.finished, now)
+	}
+}
+
+// drain waits for the running task as long as the reason allows, cancels it and waits a moment more. A more urgent reason that
+// comes up meanwhile shortens the wait.
+func (l *loop) drain() Reason {
+	w := l.newWait()
+	defer w.timer.Stop()
+	for l.flying() {
+		select {
+		case <-l.wake:
+			l.settleAll()
+		case <-w.timer.C:
+			l.giveUp(w.reason)
+			return w.reason
+		case <-w.session:
+			w.session = nil
+			w.escalate(l)
+		case <-w.work:
+			w.work = nil
+			w.escalate(l)
+		case <-w.revoked:
+			w.revoked = nil
+			w.escalate(l)
+		}
+	}
+	return w.reason
+}
+
+// giveUp cancels what still runs.
+func (l *loop) giveUp(r Reason) {
+	l.scope.Cancel(r.cause())
+	t := time.NewTimer(windDown)
+	defer t.Stop()
+	for l.flying() {
+		select {
+		case <-l.wake:
+			l.settleAll()
+		case <-t.C:
+			return
+		}
+	}
+}
+
+func (l *loop) flying() bool {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	return l.flight > 0
+}
+
+// wait is the state of a drain.
+type wait struct {
+	reason  Reason
+	timer   *time.Timer
+	until   time.Time // when the timer rings; zero for never
+	session <-chan struct{}
+	work    <-chan struct{}
+	revoked <-chan struct{}
+}
+
+func (l *loop) newWait() *wait {
+	w := &wait{reason: -1, timer: time.NewTimer(time.Hour), session: l.session.Done(), work: l.work.Done(), revoked: l.revoked}
+	w.timer.Stop()
+	w.escalate(l)
+	return w
+}
+
+// escalate takes a new reason if it is more urgent than the one so far; the end of the wait never moves back.
+func (w *wait) escalate(l *loop) {
+	r := l.reason()
+	if r <= w.reason {
+		return
+	}
+	w.reason = r
+	if r.cancelsFirst(l.plan) {
+		l.scope.Cancel(r.cause())
+	}
+	grace, limited := r.grace(l.plan)
+	if until := time.Now().Add(grace); limited && (w.until.IsZero() || until.Before(w.until)) {
+		w.until = until
+		w.timer.Reset(grace)
+	}
+}
+
+// commitLast waits for the answer to the last commit: once ConsumeClaim has returned nothing is sent for the partition any more.
+func (l *loop) commitLast(r Reason) {
+	l.settleAll()
+	limit := lastCommit
+	if r == Lost {
+		limit = 0
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.session), limit)
+	defer cancel()
+	l.committer.Release(ctx)
+}
+
+// leave ends the claim. What still runs is a stray from here on.
+func (l *loop) leave(e ClaimEnd) {
+	l.scope.Cancel(e.Reason.cause())
+	p := l.pool
+	p.mu.Lock()
+	e.Abandoned = p.leaveLocked(l.claim)
+	p.counts.Abandoned += int64(e.Abandoned)
+	p.mu.Unlock()
+	if l.room.paused {
+		l.room.source.Resume()
+	}
+	level, text := slog.LevelDebug, "claim ended"
+	if e.Abandoned > 0 {
+		level, text = slog.LevelWarn, "claim ended with a task that did not return when its context was cancelled: its result will be dropped"
+	}
+	l.logger.LogAttrs(context.Background(), level, text, attrReason(e.Reason), attrCause(e.Cause), slog.Duration("waited", e.Waited))
+	p.hooks.released(e)
+}

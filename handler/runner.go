@@ -1,0 +1,138 @@
+package handler
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/internal/schedule"
+)
+
+// cut is what a runner's next becomes when the rest of its run is taken back.
+const cut = 1 << 30
+
+// bunch is the length of a run below which its end need not be told to a claim loop that looks by itself.
+const bunch = time.Millisecond
+
+// runner is one slot at work: it takes a run of one claim's messages, calls the handler for each, and comes back for more.
+// A run is up to 64 short tasks or a single long one. The fields without a comment belong to the pool's lock.
+type runner struct {
+	pool  *pool
+	claim *claim
+	tasks []Task       // the run; set under the lock, read by the runner
+	next  atomic.Int32 // how many of the run were started; the one field that others touch while the run goes on
+	n     int32        // how many of the run are still the runner's
+	done  int32        // how many are settled
+	err   error        // of the last task that was started, when it failed
+	begin time.Duration
+	turn  time.Duration // since when it serves this claim
+}
+
+// loop is the runner's goroutine.
+func (r *runner) loop() {
+	clean := false
+	defer func() {
+		if !clean { // a handler called Goexit: slot, run and WaitGroup entry pass over
+			go r.loop() // ends as the one before it would have
+		}
+	}()
+	for r.turnOver() {
+		r.exec()
+	}
+	clean = true
+	r.pool.wg.Done()
+}
+
+// turnOver settles the run that has ended and takes the next one, in one hold of the lock. Without a next one the runner has been
+// retired when it returns, and may already serve somebody else.
+func (r *runner) turnOver() bool {
+	p, ended := r.pool, r.claim
+	now := p.now()
+	p.mu.Lock()
+	wake := ended != nil && r.finishLocked(now)
+	taken, watch := r.takeLocked(now)
+	if taken == nil {
+		p.retireLocked(r)
+	}
+	p.mu.Unlock()
+	if wake {
+		ended.signal()
+	}
+	if watch {
+		taken.signal()
+	}
+	return taken != nil
+}
+
+// takeLocked takes the next run. watch says that the claim's loop has to look after it: a task of a longer run may last.
+func (r *runner) takeLocked(now time.Duration) (c *claim, watch bool) {
+	previous := r.claim
+	r.claim, r.tasks, r.err, r.n, r.done = nil, nil, nil, 0, 0
+	c, ok := r.pool.ring.Pop()
+	if !ok {
+		return nil, false
+	}
+	c.queued = false
+	r.claim, r.tasks, r.begin = c, c.queue.Take(c.pace.Run()), now
+	r.n = int32(len(r.tasks)) //nolint:gosec // at most schedule.MaxRun
+	r.next.Store(0)
+	if c != previous || now-r.turn >= schedule.Turn {
+		r.turn = now
+	}
+	c.active, c.flight = r, c.flight+int(r.n)
+	r.pool.counts.Started += int64(r.n)
+	r.pool.kickLocked()
+	watch = r.n > 1 && !c.watched
+	c.watched = c.watched || watch
+	return c, watch
+}
+
+// finishLocked settles the run and says whether the claim's loop has to be woken. It need not be when it will look by itself: the
+// runs are short, more are ready, and the last of a burst does wake it.
+func (r *runner) finishLocked(now time.Duration) (wake bool) {
+	c := r.claim
+	c.pace.Add(now-r.begin, int(r.n))
+	r.settleLocked(r.n)
+	c.active = nil
+	if c.left {
+		r.pool.returnedLocked(c)
+		return false
+	}
+	r.pool.readyLocked(c, now-r.turn < schedule.Turn)
+	looks := c.queued && !c.hungry && now-r.begin < bunch
+	return c.closed || !looks && (c.ended.n > 0 || c.failed != nil)
+}
+
+// settleLocked hands the results of the tasks up to one over to the claim.
+func (r *runner) settleLocked(upTo int32) Outcome {
+	if upTo <= r.done {
+		return Succeeded
+	}
+	c, good := r.claim, upTo
+	if r.err != nil && upTo == r.n {
+		good--
+	}
+	c.flight -= int(upTo - r.done)
+	outcome := c.succeededLocked(r.tasks[r.done:good])
+	if good < upTo {
+		outcome = c.failedLocked(&r.tasks[good], r.err)
+	}
+	r.done = upTo
+	return outcome
+}
+
+// cutLocked takes back what has not started: it goes to the front of the queue, or away when the claim is closed.
+func (r *runner) cutLocked() {
+	if started := r.next.Swap(cut); started < cut {
+		r.takeBackLocked(min(started, r.n))
+	}
+}
+
+func (r *runner) takeBackLocked(from int32) {
+	c, rest := r.claim, r.tasks[from:r.n]
+	if !c.closed {
+		c.queue.PutBack(rest)
+	}
+	c.flight -= len(rest)
+	r.pool.counts.Started -= int64(len(rest))
+	r.n = from
+}
