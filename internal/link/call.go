@@ -1,0 +1,85 @@
+package link
+
+import (
+	"context"
+	"errors"
+
+	"github.com/IBM/sarama"
+)
+
+// Commit sends an OffsetCommit over the commit connection and returns the broker's answer, whose per-partition errors the caller
+// reads.
+//
+// Commit, FetchOffsets, Heartbeat and Leave share that connection, one request at a time, and never wait for a join. Each returns
+// when ctx ends, whatever the network and the other callers do; the outcome of a request that was already sent is then unknown. An
+// error means that no answer came: nothing is repeated, for only the caller knows whether the request is still right. After an error
+// of the transport the connection is closed and the next call makes a new one, looking for the coordinator for at most
+// [Options].Patience. Refusals (wrong credentials, missing rights) are returned at once; errors.Is finds the sarama.KError.
+// After Close the error is sarama.ErrClosedClient.
+func (l *Link) Commit(ctx context.Context, req *sarama.OffsetCommitRequest) (*sarama.OffsetCommitResponse, error) {
+	return call(ctx, l, func(b *sarama.Broker) (*sarama.OffsetCommitResponse, error) { return b.CommitOffset(req) })
+}
+
+// FetchOffsets sends an OffsetFetch over the commit connection. See [Link.Commit].
+func (l *Link) FetchOffsets(ctx context.Context, req *sarama.OffsetFetchRequest) (*sarama.OffsetFetchResponse, error) {
+	return call(ctx, l, func(b *sarama.Broker) (*sarama.OffsetFetchResponse, error) { return b.FetchOffset(req) })
+}
+
+// Heartbeat sends a heartbeat of our own over the commit connection. See [Link.Commit].
+func (l *Link) Heartbeat(ctx context.Context, req *sarama.HeartbeatRequest) (*sarama.HeartbeatResponse, error) {
+	return call(ctx, l, func(b *sarama.Broker) (*sarama.HeartbeatResponse, error) { return b.Heartbeat(req) })
+}
+
+// Leave sends a LeaveGroup over the commit connection, which a pending join does not hold up. See [Link.Commit].
+func (l *Link) Leave(ctx context.Context, req *sarama.LeaveGroupRequest) (*sarama.LeaveGroupResponse, error) {
+	return call(ctx, l, func(b *sarama.Broker) (*sarama.LeaveGroupResponse, error) { return b.LeaveGroup(req) })
+}
+
+// call runs one exchange in a goroutine of its own, so that its caller can go when ctx ends: a Broker's methods know no context, and
+// wait for its lock, for the dial and for the answer.
+func call[R any](ctx context.Context, l *Link, send func(*sarama.Broker) (R, error)) (R, error) {
+	result := make(chan answer[R], 1) // 1: the caller may have gone
+	// Ends with the answer, or with linger or the short deadline after ctx has ended.
+	started := l.life.run(func() {
+		value, err := exchange(ctx, l.commit, send)
+		result <- answer[R]{value, err}
+	})
+	if !started {
+		return *new(R), sarama.ErrClosedClient
+	}
+	select {
+	case a := <-result:
+		return a.value, a.err
+	case <-ctx.Done():
+		return *new(R), ctx.Err()
+	}
+}
+
+func exchange[R any](ctx context.Context, s *seat, send func(*sarama.Broker) (R, error)) (R, error) {
+	if err := s.take(ctx); err != nil {
+		return *new(R), err
+	}
+	defer s.give()
+	ln, err := s.open(ctx)
+	if err != nil {
+		return *new(R), err
+	}
+	return transact(ctx, ln, send)
+}
+
+// transact sends one request over a line and waits for the answer. The caller holds the seat's turn.
+func transact[R any](ctx context.Context, ln *line, send func(*sarama.Broker) (R, error)) (R, error) {
+	settled := ln.watch(ctx)
+	value, err := send(ln.broker)
+	settled()
+	if err != nil && !unsent(err) {
+		ln.drop()
+	}
+	return value, err
+}
+
+// unsent reports an error that says nothing about the connection: the request could not be put on the wire as it is.
+func unsent(err error) bool {
+	var encoding sarama.PacketEncodingError
+	return errors.As(err, &encoding) || errors.Is(err, sarama.ErrUnsupportedVersion)
+}

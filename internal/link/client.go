@@ -1,0 +1,119 @@
+package link
+
+import (
+	"context"
+	"errors"
+
+	"github.com/IBM/sarama"
+)
+
+// Config returns the configuration that the Link was made with, normalised by sarama. It must not be changed.
+func (l *Link) Config() *sarama.Config { return l.conf }
+
+// Coordinator returns the Broker of the group connection for the Link's own group, connected and ready, and sarama's own for any
+// other group.
+//
+// It looks for the coordinator and dials for at most [Options].Patience, with growing pauses, returns at once when the bound context
+// ends ([Link.Bind]), and returns a refusal (wrong credentials, missing rights, an untrusted certificate) at once; the next try after
+// one waits up to 5 s first. The Broker is good for one connection: after an error it stays safe to call, answers
+// sarama.ErrNotConnected, and a new one is to be had here.
+func (l *Link) Coordinator(group string) (*sarama.Broker, error) {
+	if group != l.id {
+		return l.Client.Coordinator(group)
+	}
+	ln, err := l.group.open(l.context())
+	if err != nil {
+		return nil, l.closedOr(err)
+	}
+	return ln.broker, nil
+}
+
+// RefreshCoordinator looks the coordinator of the Link's own group up, whichever broker answers first, once for all who ask at the
+// same time. When it has moved, both connections are replaced at their next use. It gives up after [Options].Patience or when the
+// bound context ends. Other groups go to sarama's own client.
+func (l *Link) RefreshCoordinator(group string) error {
+	if group != l.id {
+		return l.Client.RefreshCoordinator(group)
+	}
+	ctx, cancel := context.WithTimeout(l.context(), l.opt.Patience)
+	defer cancel()
+	_, err := l.finder.locate(ctx, true)
+	return l.closedOr(err)
+}
+
+// RefreshMetadata refreshes what is known about topics, of all topics when none is named. A topic that does not exist is no error:
+// it is left out, and [Options].OnMissing tells of it. An invalid name, and a topic that may not be read, are errors as in sarama.
+//
+// It returns when the bound context ends; sarama's own refresh then runs out in the background.
+func (l *Link) RefreshMetadata(topics ...string) error {
+	return l.closedOr(l.refresh(l.context(), topics))
+}
+
+// Partitions returns the partition IDs of a topic, in order. For a topic that does not exist it asks the cluster, and returns an
+// empty list and no error: an error would fail the join of a group's leader, again and again, for the topic of any one member.
+func (l *Link) Partitions(topic string) ([]int32, error) {
+	ids, err := l.partitions(l.context(), topic, l.Client.Partitions)
+	return ids, l.closedOr(err)
+}
+
+// WritablePartitions is [Link.Partitions] for the partitions that have a leader.
+func (l *Link) WritablePartitions(topic string) ([]int32, error) {
+	ids, err := l.partitions(l.context(), topic, l.Client.WritablePartitions)
+	return ids, l.closedOr(err)
+}
+
+// GetOffset is sarama's own, and returns when the bound context ends.
+func (l *Link) GetOffset(topic string, partition int32, timestamp int64) (int64, error) {
+	return value(l.context(), l, func() (int64, error) { return l.Client.GetOffset(topic, partition, timestamp) })
+}
+
+// LeaderAndEpoch is sarama's own, and returns when the bound context ends.
+func (l *Link) LeaderAndEpoch(topic string, partition int32) (*sarama.Broker, int32, error) {
+	type leader struct {
+		broker *sarama.Broker
+		epoch  int32
+	}
+	found, err := value(l.context(), l, func() (leader, error) {
+		broker, epoch, err := l.Client.LeaderAndEpoch(topic, partition)
+		return leader{broker, epoch}, err
+	})
+	if err != nil {
+		return nil, -1, err
+	}
+	return found.broker, found.epoch, nil
+}
+
+// Closed reports whether Close was called on the Link or on the client below it.
+func (l *Link) Closed() bool { return l.life.ctx.Err() != nil || l.Client.Closed() }
+
+// closedOr turns any error of a Link that was closed into sarama.ErrClosedClient, which sarama knows.
+func (l *Link) closedOr(err error) error {
+	if err != nil && l.life.ctx.Err() != nil && !errors.Is(err, sarama.ErrClosedClient) {
+		return sarama.ErrClosedClient
+	}
+	return err
+}
+
+// until runs f and returns with it or when ctx ends; f then goes on by itself.
+func (l *Link) until(ctx context.Context, f func() error) error {
+	_, err := value(ctx, l, func() (struct{}, error) { return struct{}{}, f() })
+	return err
+}
+
+func value[T any](ctx context.Context, l *Link, f func() (T, error)) (T, error) {
+	result := make(chan answer[T], 1) // 1: the caller may have gone
+	// Ends with sarama's own retries, at once when the connections of sarama's client are cut.
+	started := l.life.run(func() {
+		v, err := f()
+		result <- answer[T]{v, err}
+	})
+	if !started {
+		return *new(T), sarama.ErrClosedClient
+	}
+	select {
+	case a := <-result:
+		return a.value, a.err
+	case <-ctx.Done():
+		return *new(T), ctx.Err()
+	}
+}

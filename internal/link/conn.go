@@ -1,0 +1,82 @@
+package link
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	keyJoinGroup = 11
+	keySyncGroup = 14
+	keyEnd       = 6 // size int32, API key int16
+)
+
+// conn gives a join or a sync the long read deadline and leaves every other request the one that sarama sets. Any error ends it.
+//
+// sarama writes each request with one Write and sets the read deadline after it, so the two never overlap on one connection.
+type conn struct {
+	net.Conn          // plain bytes: the TLS connection where there is one
+	raw      net.Conn // the socket
+	long     time.Duration
+	slow     atomic.Bool // the last request was a join or a sync
+	dead     atomic.Bool
+}
+
+// Write sees one whole request, in clear text.
+func (c *conn) Write(b []byte) (int, error) {
+	if len(b) >= keyEnd {
+		key := binary.BigEndian.Uint16(b[keyEnd-2:])
+		c.slow.Store(key == keyJoinGroup || key == keySyncGroup)
+	}
+	n, err := c.Conn.Write(b)
+	return n, c.fatal(err)
+}
+
+func (c *conn) SetReadDeadline(t time.Time) error {
+	if c.slow.Load() {
+		t = time.Now().Add(c.long)
+	}
+	return c.Conn.SetReadDeadline(t)
+}
+
+func (c *conn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	return n, c.fatal(err)
+}
+
+// Close closes the socket itself first: closing a TLS connection may wait for a writer.
+func (c *conn) Close() error {
+	c.dead.Store(true)
+	err := c.raw.Close()
+	if c.Conn == c.raw {
+		return err
+	}
+	return c.Conn.Close()
+}
+
+// fatal ends the connection after any error, and turns a timeout into an error after which sarama drops the connection too. After
+// a timeout sarama keeps it, though the goroutine that reads it has given up: every later request would fail.
+func (c *conn) fatal(err error) error {
+	if err == nil {
+		return nil
+	}
+	_ = c.Close()
+	var late net.Error
+	if errors.As(err, &late) && late.Timeout() {
+		return &lateError{err}
+	}
+	return err
+}
+
+// lateError is a missed deadline. It is a closed connection to sarama and a timeout to everybody else.
+type lateError struct{ err error }
+
+var _ net.Error = (*lateError)(nil)
+
+func (e *lateError) Error() string   { return "no answer in time: " + e.err.Error() }
+func (e *lateError) Unwrap() []error { return []error{net.ErrClosed, e.err} }
+func (e *lateError) Timeout() bool   { return true }
+func (e *lateError) Temporary() bool { return false }
