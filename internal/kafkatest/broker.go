@@ -54,6 +54,7 @@ var (
 	_ Broker = (*Remote)(nil)
 	_ Broker = (*FakeBroker)(nil)
 	_ Broker = (*Node)(nil)
+	_ Broker = (*NodeCluster)(nil)
 )
 
 var names atomic.Int64 // a process-wide count is what makes names unique

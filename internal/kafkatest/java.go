@@ -18,7 +18,10 @@ const (
 )
 
 // ErrUnavailable is why a real Kafka cannot be started here. Its text says what to install.
-var ErrUnavailable = errors.New("the real-Kafka suites did not run")
+var (
+	ErrUnavailable = errors.New("the real-Kafka suites did not run")
+	errOff         = errors.New(EnvMode + "=off")
+)
 
 // Available returns nil if a real Kafka can be started here, and else an ErrUnavailable that says what to install.
 // It looks for the programs only: the first start needs the network for the jars.
@@ -26,7 +29,7 @@ func Available() error {
 	switch os.Getenv(EnvMode) {
 	case "", "auto", "require":
 	case "off":
-		return fmt.Errorf("%w: %s=off", ErrUnavailable, EnvMode)
+		return fmt.Errorf("%w: %w", ErrUnavailable, errOff)
 	default:
 		return fmt.Errorf("%w: %s=%q, want auto, require or off", ErrUnavailable, EnvMode, os.Getenv(EnvMode))
 	}

@@ -8,6 +8,6 @@ import (
 
 func TestKafkaConforms(t *testing.T) {
 	for _, version := range []string{kafkatest.Newest, kafkatest.Oldest} {
-		t.Run(version, func(t *testing.T) { conform(t, kafkatest.Kafka(t, kafkatest.Options{Version: version})) })
+		t.Run(version, func(t *testing.T) { conform(t, shared.Kafka(t, version)) })
 	}
 }

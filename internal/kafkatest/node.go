@@ -81,6 +81,9 @@ func (n *Node) PID() int {
 	return n.proc.cmd.Process.Pid
 }
 
+// Dir holds the node's properties, data and log until [Node.Close].
+func (n *Node) Dir() string { return n.dir }
+
 // Log is what the node's process wrote so far, of all its starts.
 func (n *Node) Log() ([]byte, error) { return os.ReadFile(n.path("node.log")) }
 

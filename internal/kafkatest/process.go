@@ -20,8 +20,9 @@ type process struct {
 	hold  io.Closer // our end of the watchdog's pipe
 }
 
-// watchdog removes the folder first: nothing of the group survives the kill.
-const watchdog = `read -r _; rm -rf -- "$1"; kill -9 -$$`
+// watchdog removes the folder first: nothing of the group survives the kill. It ignores SIGHUP, which the system sends to a group
+// with a paused process in it when we die.
+const watchdog = `trap '' HUP; read -r _; rm -rf -- "$1"; kill -9 -$$`
 
 // startProcess starts cmd. Its folder dir is removed if we die before stopping it.
 func startProcess(cmd *exec.Cmd, dir string) (*process, error) {

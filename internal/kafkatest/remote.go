@@ -16,6 +16,7 @@ const helperDeadline = 30 * time.Second
 // Remote is a [Broker] that somebody else started: Close leaves it alone. The other brokers build on it.
 type Remote struct {
 	addrs  func() []string
+	reach  func() []string // where the helpers connect
 	config func() *sarama.Config
 }
 
@@ -25,7 +26,8 @@ func Connect(addrs []string, config func() *sarama.Config) *Remote {
 	if config == nil {
 		config = sarama.NewConfig
 	}
-	return &Remote{addrs: func() []string { return addrs }, config: config}
+	at := func() []string { return addrs }
+	return &Remote{addrs: at, reach: at, config: config}
 }
 
 // Addrs implements [Broker].
@@ -65,7 +67,7 @@ func (r *Remote) withClient(what string, f func(sarama.Client) error) error {
 }
 
 func (r *Remote) once(f func(sarama.Client) error) (err error) {
-	client, err := sarama.NewClient(r.Addrs(), r.helperConfig())
+	client, err := sarama.NewClient(r.reach(), r.helperConfig())
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func (r *Remote) Send(msgs ...*sarama.ProducerMessage) error {
 	cfg := r.helperConfig()
 	cfg.Producer.RequiredAcks = sarama.WaitForAll
 	cfg.Producer.Retry.Max, cfg.Metadata.Retry.Max = 60, 20
-	producer, err := sarama.NewSyncProducer(r.Addrs(), cfg)
+	producer, err := sarama.NewSyncProducer(r.reach(), cfg)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,5 @@
+package kafkatest_test
+
+import "testing"
+
+func TestClusterConforms(t *testing.T) { conform(t, shared.Cluster(t)) }
