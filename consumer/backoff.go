@@ -1,0 +1,49 @@
+package consumer
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	shortestPause = 250 * time.Millisecond
+	longestPause  = 10 * time.Second
+	// calm is how long a session has to last for the pauses to start small again.
+	calm = 30 * time.Second
+)
+
+// backoff counts tries that failed one after another, and the pause that follows from it.
+type backoff struct {
+	tries    int
+	refusals int // of the credentials
+}
+
+func (b *backoff) reset() { b.tries, b.refusals = 0, 0 }
+
+// next is the pause before the next try: it doubles up to 10 s, and a random part of at most half is taken off, so that members
+// that lost their brokers together do not come back together.
+func (b *backoff) next() time.Duration {
+	d := min(shortestPause<<min(b.tries, 8), longestPause)
+	b.tries++
+	return d - rand.N(d/2) //nolint:gosec // jitter needs no secret
+}
+
+// pause says why and waits, at most until ctx ends.
+func (c *Consumer) pause(ctx context.Context, b *backoff, text string, err error) {
+	d := b.next()
+	c.log.LogAttrs(ctx, slog.LevelWarn, text, slog.Any("error", err), slog.Int("try", b.tries), slog.Duration("retry_in", d))
+	c.hooks.failed(err)
+	c.watched.trouble(err)
+	sleep(ctx, d)
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,167 @@
+package consumer
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/handler/retry"
+)
+
+// ErrConfig is wrapped by every error of [New] about its configuration. Nothing has been opened then.
+var ErrConfig = errors.New("invalid consumer configuration")
+
+// Config says what to consume, and where. Brokers (or Client, or ConsumerGroup), Group, Topics (or TopicPattern) and Plan have to be
+// set; every other zero field means its default. New copies it.
+type Config struct {
+	// Brokers are the addresses of some brokers of the cluster, host:port. One that answers is enough.
+	Brokers []string
+	// Group is the consumer group.
+	Group string
+	// Topics are consumed by name. One that does not exist is waited for: it is named in the log and to [ErrorHook], and the others
+	// are consumed meanwhile.
+	Topics []string
+	// TopicPattern adds all topics whose name it matches, internal ones (starting with two underscores) left out. It is looked at
+	// again at the plan's MetadataRefresh (1 min); a change makes one rebalance. Anchor it: it matches anywhere in a name.
+	TopicPattern *regexp.Regexp
+
+	// Plan holds the timeouts: see config.For. Limits that the brokers tell are worked into it at Run.
+	Plan *config.Plan
+	// Slots is how many tasks run at once in this member. Default: one a claimed partition; 1 makes a strictly serial consumer.
+	Slots int
+	// Retry is the pause between the attempts of a failed task. Default: 1 s, doubling to 1 min.
+	Retry retry.Policy
+
+	// Sarama is the base that the plan is applied to: security, client id, version, rack, dialer, balance strategies, interceptors.
+	// It is not modified. Default: sarama.NewConfig(). A limit on Consumer.Fetch.Max is refused: sarama skips a message beyond it.
+	Sarama *sarama.Config
+	// Client is a client that the user owns and closes after Run. Brokers and Sarama have to be empty then: the client's own
+	// configuration is the base. Stopping is slower when the cluster is out of reach, since the client's connections cannot be cut.
+	Client sarama.Client
+	// ConsumerGroup is a group that the user owns and closes after Run; closing it leaves the group. Brokers, Sarama and Client have to
+	// be empty then. Its configuration should come from Plan.Apply, and its strategies from [Consumer.BalanceStrategies]. What needs
+	// connections of our own is missing: answered commits, the lease, and joins that can be cancelled. Run drains its Errors().
+	ConsumerGroup sarama.ConsumerGroup
+
+	// Logger defaults to slog.Default().
+	Logger *slog.Logger
+	// Hooks are values that implement hook interfaces of this package or of package handler.
+	Hooks []any
+}
+
+func (c Config) withDefaults() Config {
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	c.Brokers, c.Topics, c.Hooks = slices.Clone(c.Brokers), slices.Clone(c.Topics), slices.Clone(c.Hooks)
+	return c
+}
+
+// fault is a field that cannot stay as it is.
+func fault(field string, value any, remedy string) error {
+	return fmt.Errorf("%w: Config.%s is %v: %s", ErrConfig, field, value, remedy)
+}
+
+// check finds faults before anything is opened.
+func (c Config) check() error {
+	for _, one := range []func() error{c.checkPlan, c.checkSource, c.checkGroup, c.checkTopics, c.checkBase} {
+		if err := one(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c Config) checkPlan() error {
+	if c.Plan == nil {
+		return fault("Plan", "nil", "derive one with config.For(how long a task usually takes)")
+	}
+	return nil
+}
+
+// checkSource wants exactly one way to the cluster.
+func (c Config) checkSource() error {
+	switch {
+	case c.ConsumerGroup != nil && (c.Client != nil || len(c.Brokers) > 0 || c.Sarama != nil):
+		return fault("ConsumerGroup", "set", "leave Client, Brokers and Sarama empty, the group has its own")
+	case c.ConsumerGroup != nil:
+		return nil
+	case c.Client != nil && (len(c.Brokers) > 0 || c.Sarama != nil):
+		return fault("Client", "set", "leave Brokers and Sarama empty, the client has its own")
+	case c.Client != nil && c.Client.Closed():
+		return fault("Client", "closed", "pass an open client")
+	case c.Client != nil:
+		return nil
+	case len(c.Brokers) == 0:
+		return fault("Brokers", "empty", "set the address of at least one broker, host:port")
+	}
+	if i := slices.IndexFunc(c.Brokers, func(b string) bool { return strings.TrimSpace(b) == "" }); i >= 0 {
+		return fault(fmt.Sprintf("Brokers[%d]", i), "empty", "set host:port, or remove it")
+	}
+	return nil
+}
+
+func (c Config) checkGroup() error {
+	if c.Group == "" {
+		return fault("Group", "empty", "set the name of the consumer group")
+	}
+	return nil
+}
+
+func (c Config) checkTopics() error {
+	if len(c.Topics) == 0 && c.TopicPattern == nil {
+		return fault("Topics", "empty", "name at least one topic, or set TopicPattern")
+	}
+	if c.TopicPattern != nil && c.ConsumerGroup != nil {
+		return fault("TopicPattern", c.TopicPattern, "set Brokers or Client instead of ConsumerGroup, which does not tell what topics there are")
+	}
+	if slices.Contains(c.Topics, "") {
+		return fault("Topics", fmt.Sprintf("%q", c.Topics), "remove the empty name")
+	}
+	return nil
+}
+
+// checkBase applies the plan to the base, for what sarama or the plan refuse.
+func (c Config) checkBase() error {
+	if c.ConsumerGroup != nil {
+		return nil
+	}
+	base := c.base()
+	if base != nil && base.Consumer.Fetch.Max > 0 {
+		return fault("Sarama.Consumer.Fetch.Max", base.Consumer.Fetch.Max,
+			"set 0: sarama skips a message beyond it (consumer.go:932), which would be lost; a large message is fetched whole without it")
+	}
+	_, err := c.settings(c.Plan)
+	return err
+}
+
+func (c Config) base() *sarama.Config {
+	if c.Client != nil {
+		return c.Client.Config()
+	}
+	return c.Sarama
+}
+
+// settings is the sarama configuration of a plan.
+func (c Config) settings(p *config.Plan) (*sarama.Config, error) {
+	conf, err := p.ApplyMember(c.base())
+	if err != nil {
+		return nil, fmt.Errorf("%w: Config.Sarama: %w", ErrConfig, err)
+	}
+	if c.TopicPattern != nil {
+		conf.Metadata.Full = true // a pattern has to see all topics
+	}
+	return conf, nil
+}
+
+// handlerOptions is the part of the configuration that package handler takes.
+func (c Config) handlerOptions() handler.Options {
+	return handler.Options{Plan: c.Plan, Slots: c.Slots, Retry: c.Retry, Logger: c.Logger, Hooks: c.Hooks}
+}

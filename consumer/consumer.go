@@ -1,0 +1,72 @@
+package consumer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/handler"
+)
+
+// ErrRanBefore is returned by a second call of [Consumer.Run].
+var ErrRanBefore = errors.New("this consumer has run before: make a new one")
+
+// Consumer is one member of a consumer group. Make it with [New]; safe for concurrent use.
+type Consumer struct {
+	cfg     Config
+	tasks   *handler.GroupHandler
+	hooks   *hooks
+	log     *slog.Logger
+	ran     atomic.Bool
+	watched watched
+}
+
+// New checks the configuration and the handler; it opens nothing. Errors wrap [ErrConfig] or handler.ErrOptions and name the field
+// and what to put there.
+func New(cfg Config, h handler.Handler) (*Consumer, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	cfg.Logger = cfg.Logger.With(slog.String("group", cfg.Group))
+	tasks, err := handler.New(h, cfg.handlerOptions())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	c := &Consumer{cfg: cfg, tasks: tasks, hooks: sortHooks(cfg.Hooks), log: cfg.Logger}
+	c.watched.state = StateNew
+	return c, nil
+}
+
+// Run consumes until ctx ends, and returns nil after such a stop: running tasks have the plan's StopGrace, are then cancelled with
+// handler.ErrDraining, what is finished is committed, and the member leaves the group. It returns at most 2 s after the grace, at
+// most 6 s when no broker can be reached and no task runs.
+//
+// Brokers that cannot be reached, now or later, are waited for, with pauses that grow to 10 s. Run returns an error only for what
+// waiting does not mend: see [Fatal]. Wrong credentials count as that only until the member has once been part of the group.
+//
+// A second call returns [ErrRanBefore].
+func (c *Consumer) Run(ctx context.Context) error {
+	if !c.ran.CompareAndSwap(false, true) {
+		return ErrRanBefore
+	}
+	defer c.watched.enter(StateStopped)
+	m, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	if m == nil {
+		return nil // stopped before a broker answered
+	}
+	return m.run(ctx)
+}
+
+// BalanceStrategies wraps strategies, or the plan's own, for a ConsumerGroup that the user makes for Config.ConsumerGroup. With
+// Brokers or Client the consumer does this by itself.
+func (c *Consumer) BalanceStrategies(s ...sarama.BalanceStrategy) []sarama.BalanceStrategy {
+	return c.tasks.BalanceStrategies(s...)
+}

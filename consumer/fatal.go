@@ -1,0 +1,100 @@
+package consumer
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/IBM/sarama"
+)
+
+// refusedLimit is how many refusals of the credentials a member that was never part of the group takes before Run returns. One may
+// be a broker that has not loaded a new user yet.
+const refusedLimit = 3
+
+// Fatal is an error that waiting does not mend. Run returns it.
+type Fatal struct {
+	// Remedy says what to change.
+	Remedy string
+	err    error
+}
+
+// Error implements error.
+func (f *Fatal) Error() string { return f.err.Error() + ": " + f.Remedy }
+
+// Unwrap returns what the broker or sarama said, a sarama.KError mostly.
+func (f *Fatal) Unwrap() error { return f.err }
+
+// judge returns the error that ends Run, nil when trying again may help.
+func (c *Consumer) judge(err error, tries *backoff) error {
+	if isRefusal(err) {
+		tries.refusals++
+		if c.watched.everJoined() || tries.refusals < refusedLimit {
+			return nil
+		}
+	}
+	return c.explain(err)
+}
+
+func isRefusal(err error) bool {
+	return errors.Is(err, sarama.ErrSASLAuthenticationFailed) || errors.Is(err, sarama.ErrUnsupportedSASLMechanism)
+}
+
+// explain returns a *Fatal, or nil for an error that is not.
+func (c *Consumer) explain(err error) error {
+	remedy := c.remedy(err)
+	if remedy == "" {
+		return nil
+	}
+	return &Fatal{Remedy: remedy, err: fmt.Errorf("consumer group %s: %w", c.cfg.Group, err)}
+}
+
+func (c *Consumer) remedy(err error) string {
+	p := c.cfg.Plan
+	var bad sarama.ConfigurationError
+	switch {
+	case isRefusal(err):
+		return "check user, password and mechanism in Net.SASL"
+	case errors.Is(err, sarama.ErrInvalidSessionTimeout):
+		return fmt.Sprintf("the session timeout is %v (Consumer.Group.Session.Timeout): set config.Input.Broker to the broker's "+
+			"group.min.session.timeout.ms and group.max.session.timeout.ms, or CrashDetection to a value between them", p.SessionTimeout)
+	case errors.Is(err, sarama.ErrInconsistentGroupProtocol):
+		return fmt.Sprintf("the members that are there offer other balance strategies than this one (%s): move the group in two rolling "+
+			"deployments, first with both strategies listed in Sarama.Consumer.Group.Rebalance.GroupStrategies (and Input.Eager set "+
+			"where the old one is range, roundrobin or sticky), then with the new one alone", c.strategies())
+	case errors.Is(err, sarama.ErrFencedInstancedId):
+		return "another process runs with the same group instance id: give each process its own"
+	case errors.Is(err, sarama.ErrGroupAuthorizationFailed):
+		return "let this user read the group (ACL READ on group)"
+	case errors.Is(err, sarama.ErrTopicAuthorizationFailed):
+		return "let this user read the topics (ACL READ on topic)"
+	case errors.Is(err, sarama.ErrInvalidGroupId):
+		return "set another Config.Group"
+	case errors.Is(err, sarama.ErrInvalidTopic):
+		return "correct the name in Config.Topics"
+	case errors.Is(err, sarama.ErrUnsupportedVersion):
+		return "set Sarama.Version to what the brokers support"
+	case errors.Is(err, sarama.ErrClosedConsumerGroup):
+		return "the group was closed under Run: end Run by its context instead"
+	case errors.Is(err, sarama.ErrClosedClient):
+		return "the client was closed under Run: end Run by its context first"
+	case errors.As(err, &bad):
+		return "correct Config.Sarama"
+	}
+	return ""
+}
+
+// strategies names what this member offers.
+func (c *Consumer) strategies() string {
+	conf, err := c.cfg.settings(c.cfg.Plan)
+	if err != nil {
+		return "unknown"
+	}
+	names := ""
+	for i, s := range conf.Consumer.Group.Rebalance.GroupStrategies {
+		if i > 0 {
+			names += ", "
+		}
+		names += s.Name()
+	}
+	return names
+}

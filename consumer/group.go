@@ -1,0 +1,85 @@
+package consumer
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/handler"
+)
+
+// groupHandler is what sarama calls. It hands package handler a session with our own abilities, and keeps the lease beside it.
+type groupHandler struct {
+	*membership
+	round *round
+}
+
+var _ sarama.ConsumerGroupHandler = (*groupHandler)(nil)
+
+// Setup implements sarama.ConsumerGroupHandler.
+func (g *groupHandler) Setup(s sarama.ConsumerGroupSession) error {
+	own := newSession(g.membership, g.round, s)
+	g.round.enter(own)
+	g.watched.joined(s.MemberID(), s.GenerationID())
+	if g.link == nil {
+		g.assigned(s.Claims(), s.GenerationID())
+	} else {
+		own.lease.start()
+	}
+	return g.tasks.Setup(s)
+}
+
+// Cleanup implements sarama.ConsumerGroupHandler. sarama calls it also after a Setup that failed.
+func (g *groupHandler) Cleanup(s sarama.ConsumerGroupSession) error {
+	own := g.round.leave()
+	if own != nil && own.lease != nil {
+		own.lease.stop()
+	}
+	g.sessionEnded(own)
+	return g.tasks.Cleanup(s)
+}
+
+// ConsumeClaim implements sarama.ConsumerGroupHandler.
+func (g *groupHandler) ConsumeClaim(s sarama.ConsumerGroupSession, c sarama.ConsumerGroupClaim) error {
+	g.round.claimed(1)
+	defer g.round.claimed(-1)
+	own := g.round.live()
+	if own == nil || own.lease == nil {
+		return g.tasks.ConsumeClaim(s, c)
+	}
+	return g.tasks.ConsumeClaim(own, c)
+}
+
+func (g *groupHandler) sessionEnded(own *session) {
+	cause := context.Cause(own.Context())
+	e := SessionEnd{
+		Kind: kindOf(cause), Cause: cause, MemberID: own.MemberID(), Generation: own.GenerationID(), Lasted: time.Since(own.since),
+	}
+	g.round.finish(sessionEnd{kind: e.Kind, lasted: e.Lasted})
+	g.watched.sessionEnded(e)
+	level := slog.LevelInfo
+	if e.Kind == EndLost || e.Kind == EndClaim {
+		level = slog.LevelWarn
+	}
+	g.log.LogAttrs(context.Background(), level, "session ended", slog.String("kind", string(e.Kind)), slog.Any("cause", cause),
+		slog.String("member", e.MemberID), slog.Int("generation", int(e.Generation)), slog.Duration("lasted", e.Lasted))
+	g.hooks.ended(e)
+}
+
+// kindOf tells the ends of sessions apart by their cause.
+func kindOf(cause error) EndKind {
+	switch {
+	case errors.Is(cause, handler.ErrDraining), errors.Is(cause, context.Canceled):
+		return EndStop
+	case errors.Is(cause, sarama.ErrRebalanceInProgress), errors.Is(cause, sarama.ErrSessionPartitionCountChanged),
+		errors.Is(cause, handler.ErrRevoked):
+		return EndRebalance
+	case errors.Is(cause, sarama.ErrSessionConsumeClaimExited):
+		return EndClaim
+	default:
+		return EndLost
+	}
+}

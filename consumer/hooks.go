@@ -1,0 +1,112 @@
+package consumer
+
+import "time"
+
+// Hooks are one-method interfaces: a value in Config.Hooks implements those it wants, of this package and of package handler. They
+// are called on the goroutine of the event, must not block and must be safe for concurrent use.
+
+// RebalanceHook hears each assignment that the member receives.
+type RebalanceHook interface{ OnRebalance(r Rebalance) }
+
+// SessionEndHook hears the end of each session.
+type SessionEndHook interface{ OnSessionEnd(e SessionEnd) }
+
+// CommitHook hears the broker's answer to each commit of a partition. There is none over a ConsumerGroup of the user.
+type CommitHook interface{ OnCommit(c Commit) }
+
+// ErrorHook hears what goes wrong outside the tasks, each time, also where the log keeps quiet about repetitions.
+type ErrorHook interface{ OnError(err error) }
+
+// Partitions is a set of partitions by topic, each list sorted.
+type Partitions map[string][]int32
+
+// Rebalance describes an assignment. A cooperative rebalance that moves partitions takes two rounds, and so two assignments.
+type Rebalance struct {
+	Generation int32
+	Gained     Partitions // not held before
+	Lost       Partitions // held before
+	Assigned   Partitions // all that the member holds now
+}
+
+// EndKind tells ends of sessions apart.
+type EndKind string
+
+// Kinds of session ends.
+const (
+	// EndRebalance: the group rebalances (eager), or the topics to consume have changed.
+	EndRebalance EndKind = "rebalance"
+	// EndLost: heartbeats failed, the lease ran out, or the coordinator removed the member.
+	EndLost EndKind = "membership lost"
+	// EndStop: the context of Run has ended.
+	EndStop EndKind = "stop"
+	// EndClaim: a claim could not start, or its stream of messages ended by itself.
+	EndClaim EndKind = "claim failed"
+)
+
+// SessionEnd describes the end of a session.
+type SessionEnd struct {
+	Kind       EndKind
+	Cause      error // of the session's context
+	MemberID   string
+	Generation int32
+	Lasted     time.Duration
+}
+
+// Commit describes the answer to the commit of one partition.
+type Commit struct {
+	Topic     string
+	Partition int32
+	Offset    int64         // next offset to read
+	Err       error         // nil when stored; else a sarama.KError, or the error of the connection
+	Retrying  bool          // it is sent again
+	Elapsed   time.Duration // from the hand-over by the claim to the answer
+}
+
+type hooks struct {
+	rebalance  []RebalanceHook
+	sessionEnd []SessionEndHook
+	commit     []CommitHook
+	failure    []ErrorHook
+}
+
+func sortHooks(values []any) *hooks {
+	h := &hooks{}
+	for _, v := range values {
+		h.rebalance = add(h.rebalance, v)
+		h.sessionEnd = add(h.sessionEnd, v)
+		h.commit = add(h.commit, v)
+		h.failure = add(h.failure, v)
+	}
+	return h
+}
+
+func add[H any](list []H, v any) []H {
+	if h, ok := v.(H); ok {
+		return append(list, h)
+	}
+	return list
+}
+
+func (h *hooks) rebalanced(r Rebalance) {
+	for _, k := range h.rebalance {
+		k.OnRebalance(r)
+	}
+}
+
+func (h *hooks) ended(e SessionEnd) {
+	for _, k := range h.sessionEnd {
+		k.OnSessionEnd(e)
+	}
+}
+
+func (h *hooks) committed(c Commit) {
+	for _, k := range h.commit {
+		k.OnCommit(c)
+	}
+}
+
+func (h *hooks) failed(err error) {
+	for _, k := range h.failure {
+		k.OnError(err)
+	}
+}

@@ -1,0 +1,152 @@
+package consumer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/lease"
+)
+
+// LeaseError is the cause with which tasks are cancelled when the member can no longer be sure of its membership. It wraps
+// handler.ErrLost.
+type LeaseError struct {
+	// Silence is how long ago the last good heartbeat was sent.
+	Silence time.Duration
+	// Err is the last answer: a sarama.KError when the coordinator has removed the member, else why there was none.
+	Err error
+}
+
+// Error implements error.
+func (e *LeaseError) Error() string {
+	return fmt.Sprintf("%v: last good heartbeat %v ago, then: %v", handler.ErrLost, e.Silence.Round(time.Millisecond), e.Err)
+}
+
+// Unwrap returns handler.ErrLost and the last answer.
+func (e *LeaseError) Unwrap() []error { return []error{handler.ErrLost, e.Err} }
+
+// leaseKeeper sends heartbeats of our own over the commit connection, from Setup to Cleanup, and ends all tasks when the lease is
+// over. sarama's heartbeats go on beside it: they carry the rebalance signal, but tell nobody how they fare, and none is sent while a
+// cooperative join is pending.
+type leaseKeeper struct {
+	session *session
+	every   time.Duration
+	end     context.CancelFunc
+	done    sync.WaitGroup
+
+	mu       sync.Mutex
+	lease    *lease.Lease
+	lastGood time.Time
+	last     error
+}
+
+func newLeaseKeeper(s *session) *leaseKeeper {
+	now := time.Now()
+	p := s.m.plan
+	return &leaseKeeper{session: s, every: p.HeartbeatInterval, lease: lease.New(termsOf(p), now), lastGood: now}
+}
+
+func termsOf(p *config.Plan) lease.Terms {
+	shorter := min(p.SessionTimeout, p.RebalanceTimeout)
+	return lease.Terms{Session: p.SessionTimeout, Rebalance: p.RebalanceTimeout, Margin: shorter - p.Lease}
+}
+
+func (k *leaseKeeper) start() {
+	ctx, end := context.WithCancel(context.Background())
+	k.end = end
+	k.done.Go(func() { k.keep(ctx) }) // ends with stop
+}
+
+func (k *leaseKeeper) stop() {
+	if k.end != nil {
+		k.end()
+		k.done.Wait()
+	}
+}
+
+// keep sends a heartbeat at each interval, and looks at the lease when it would end. A heartbeat is given no longer than the lease.
+func (k *leaseKeeper) keep(ctx context.Context) {
+	for ctx.Err() == nil {
+		sent := time.Now()
+		err := k.beat(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if k.take(sent, err) {
+			return
+		}
+		next := time.Until(sent.Add(k.every))
+		sleep(ctx, min(next, time.Until(k.until())))
+	}
+}
+
+func (k *leaseKeeper) beat(ctx context.Context) error {
+	ctx, cancel := context.WithDeadline(ctx, k.until())
+	defer cancel()
+	return k.session.m.heartbeat(ctx, k.session.MemberID(), k.session.generation())
+}
+
+func (k *leaseKeeper) until() time.Time {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.lease.End()
+}
+
+// take counts an answer and says whether the membership is over.
+func (k *leaseKeeper) take(sent time.Time, err error) (over bool) {
+	k.mu.Lock()
+	switch {
+	case err == nil:
+		k.lease.Good(sent)
+		k.lastGood = sent
+	case errors.Is(err, sarama.ErrRebalanceInProgress):
+		k.lease.Rebalancing(sent)
+		k.lastGood = sent
+	}
+	k.last = err
+	e := &LeaseError{Silence: time.Since(k.lastGood), Err: err}
+	over = isRemoval(err) || !time.Now().Before(k.lease.End())
+	k.mu.Unlock()
+	if over {
+		k.session.lose(e)
+	}
+	return over
+}
+
+// isRemoval finds the answers by which the coordinator says that the member is no longer one. ILLEGAL_GENERATION is not among them:
+// it is also the answer between the end of a round and our own assignment.
+func isRemoval(err error) bool {
+	return errors.Is(err, sarama.ErrUnknownMemberId) || errors.Is(err, sarama.ErrFencedInstancedId)
+}
+
+// joining and assigned mark a rebalance round of this session.
+func (k *leaseKeeper) joining() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.lease.Joining()
+}
+
+func (k *leaseKeeper) assigned(at time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.lease.Assigned(at)
+	k.lastGood = at
+}
+
+// left is how long the lease lasts without further news.
+func (k *leaseKeeper) left() time.Duration { return time.Until(k.until()) }
+
+// lose cancels all tasks and ends the session.
+func (s *session) lose(cause *LeaseError) {
+	s.m.log.LogAttrs(context.Background(), slog.LevelWarn, "membership lost or in doubt: all tasks are cancelled, and the member joins again",
+		slog.Any("cause", cause.Err), slog.Duration("silence", cause.Silence))
+	s.m.hooks.failed(cause)
+	s.round.lose(cause)
+}

@@ -1,0 +1,115 @@
+package consumer
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/internal/commit"
+	"github.com/evenkeel-go/evenkeel/internal/link"
+)
+
+const (
+	// leaveLimit bounds the LeaveGroup at the end.
+	leaveLimit = 3 * time.Second
+	// patienceAtStop is how long Consume may take to return once no task runs, before the connections are cut under it.
+	patienceAtStop = time.Second
+)
+
+// membership is one Run: the group, the connections, and what belongs to them.
+type membership struct {
+	*Consumer
+	plan    *config.Plan
+	group   sarama.ConsumerGroup
+	link    *link.Link     // nil over a ConsumerGroup of the user
+	conf    *sarama.Config // nil over a ConsumerGroup of the user
+	commits *commit.Loop   // nil over a ConsumerGroup of the user
+
+	helpers sync.WaitGroup // error pump and commit loop
+
+	mu    sync.Mutex
+	round *round // the Consume that is under way
+}
+
+// run consumes until ctx ends or a fatal error comes, and leaves.
+func (m *membership) run(ctx context.Context) error {
+	m.watched.of(m)
+	background, end := context.WithCancel(context.WithoutCancel(ctx))
+	m.helpers.Go(func() { m.pump(background) }) // ends with background, or when the group is closed
+	if m.commits != nil {
+		m.helpers.Go(func() { m.commits.Run(background) }) // ends with background
+	}
+	err := m.consume(ctx)
+	m.watched.enter(StateStopping)
+	m.leave()
+	end()
+	m.helpers.Wait()
+	return err
+}
+
+// consume calls Consume again and again.
+func (m *membership) consume(ctx context.Context) error {
+	var tries backoff
+	for ctx.Err() == nil {
+		m.watched.enter(StateJoining)
+		end, err := m.consumeOnce(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			if fatal := m.judge(err, &tries); fatal != nil {
+				m.hooks.failed(fatal)
+				return fatal
+			}
+			m.pause(ctx, &tries, "the group cannot be joined or was lost: trying again", err)
+		case end.calm():
+			tries.reset()
+		default: // sessions that end by themselves at once must not spin
+			m.pauseQuietly(ctx, &tries)
+		}
+	}
+	return nil
+}
+
+func (m *membership) pauseQuietly(ctx context.Context, b *backoff) {
+	d := b.next()
+	m.log.LogAttrs(ctx, slog.LevelDebug, "pausing before the next session", slog.Duration("pause", d))
+	sleep(ctx, d)
+}
+
+// leave ends the membership: the member leaves the group over a fresh binding, for the old one is cut, and the connections close. A
+// group or client of the user stays open.
+func (m *membership) leave() {
+	if m.link == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), leaveLimit)
+	defer cancel()
+	unbind := m.link.Bind(ctx)
+	defer unbind()
+	closed := make(chan error, 1)
+	go func() { closed <- m.group.Close() }() // ends with the binding, at the latest with the link
+	select {
+	case err := <-closed:
+		m.left(err)
+	case <-ctx.Done():
+		m.left(context.Cause(ctx))
+	}
+	if err := m.link.Close(); err != nil {
+		m.log.Debug("connections are still closing", slog.Any("error", err))
+	}
+}
+
+func (m *membership) left(err error) {
+	if err != nil {
+		m.log.Warn("the group could not be told that this member leaves: its partitions move when the session timeout is over",
+			slog.Any("error", err), slog.Duration("session_timeout", m.plan.SessionTimeout))
+		m.hooks.failed(err)
+		return
+	}
+	m.log.Info("stopped")
+}

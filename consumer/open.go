@@ -1,0 +1,170 @@
+package consumer
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/internal/assign"
+	"github.com/evenkeel-go/evenkeel/internal/commit"
+	"github.com/evenkeel-go/evenkeel/internal/link"
+)
+
+// client is what sarama's group sees: our connections, with the configuration of the plan.
+type client struct {
+	*link.Link
+	conf *sarama.Config
+}
+
+// Config implements sarama.Client.
+func (c client) Config() *sarama.Config { return c.conf }
+
+// open makes the way to Kafka. It returns nil without an error when ctx ends before a broker has answered.
+func (c *Consumer) open(ctx context.Context) (*membership, error) {
+	m := &membership{Consumer: c, plan: c.cfg.Plan}
+	if c.cfg.ConsumerGroup != nil {
+		m.group = c.cfg.ConsumerGroup
+		return m, nil
+	}
+	l, err := c.connect(ctx)
+	if l == nil {
+		return nil, err
+	}
+	if err := m.over(ctx, l); err != nil {
+		_ = l.Close()
+		return nil, c.explain(err)
+	}
+	return m, nil
+}
+
+// connect waits for a broker that answers.
+func (c *Consumer) connect(ctx context.Context) (*link.Link, error) {
+	c.watched.enter(StateConnecting)
+	conf, err := c.cfg.settings(c.cfg.Plan)
+	if err != nil {
+		return nil, err
+	}
+	var tries backoff
+	for ctx.Err() == nil {
+		l, err := c.dial(ctx, conf)
+		if err == nil {
+			return l, nil
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		if fatal := c.judge(err, &tries); fatal != nil {
+			return nil, fatal
+		}
+		c.pause(ctx, &tries, "no broker answers: trying again", err)
+	}
+	return nil, nil //nolint:nilnil // a stop is no error, and there is nothing to run
+}
+
+func (c *Consumer) dial(ctx context.Context, conf *sarama.Config) (*link.Link, error) {
+	opts := link.Options{
+		Short: c.cfg.Plan.CallTimeout, Long: c.cfg.Plan.JoinReadTimeout, Patience: c.cfg.Plan.Patience,
+		OnMissing: c.topicMissing, Logger: c.log,
+	}
+	if c.cfg.Client != nil {
+		return link.Over(c.cfg.Client, c.cfg.Group, opts)
+	}
+	return link.New(ctx, c.cfg.Brokers, c.cfg.Group, conf, opts)
+}
+
+// over sets the membership up on a link.
+func (m *membership) over(ctx context.Context, l *link.Link) error {
+	m.plan = m.withLimits(ctx, l)
+	conf, err := m.cfg.settings(m.plan)
+	if err != nil {
+		return err
+	}
+	rebalance := &conf.Consumer.Group.Rebalance
+	rebalance.GroupStrategies = m.hear(m.tasks.BalanceStrategies(rebalance.GroupStrategies...))
+	group, err := sarama.NewConsumerGroupFromClient(m.cfg.Group, client{Link: l, conf: conf})
+	if err != nil {
+		return err
+	}
+	m.link, m.conf, m.group = l, conf, group
+	m.commits = commit.New(commit.Options{Send: m.sendCommit, Moved: m.coordinatorMoved, Notify: m.commitAnswered, LookUp: m.committed})
+	return nil
+}
+
+// hear makes the membership hear each assignment too, beside the handler, and each join.
+func (m *membership) hear(strategies []sarama.BalanceStrategy) []sarama.BalanceStrategy {
+	for i, s := range strategies {
+		strategies[i] = assign.Joins(assign.Heard(s, m.assigned), m.joining)
+	}
+	return strategies
+}
+
+// limitsTimeout bounds the look at the brokers' settings, which are not worth waiting for.
+const limitsTimeout = 3 * time.Second
+
+// withLimits works the brokers' limits into the plan where they can be read; else the defaults are assumed, and a refusal of the
+// session timeout is explained.
+func (m *membership) withLimits(ctx context.Context, l *link.Link) *config.Plan {
+	read := make(chan config.BrokerLimits, 1)
+	go func() { read <- readLimits(l) }() // ends with the answer, or with the link
+	ctx, cancel := context.WithTimeout(ctx, limitsTimeout)
+	defer cancel()
+	select {
+	case limits := <-read:
+		plan, err := m.cfg.Plan.WithBroker(limits)
+		if err == nil {
+			return plan
+		}
+		m.log.Warn("the plan does not fit the brokers' limits: going on with it as it is", slog.Any("error", err))
+	case <-ctx.Done():
+	}
+	return m.cfg.Plan
+}
+
+// readLimits asks one broker for its settings. A user who may not read them, or a broker that knows no such request, is no fault.
+func readLimits(l *link.Link) (limits config.BrokerLimits) {
+	brokers := l.Brokers()
+	if len(brokers) == 0 {
+		return limits
+	}
+	admin, err := sarama.NewClusterAdminFromClient(l) // not closed: that would close the link
+	if err != nil {
+		return limits
+	}
+	entries, err := admin.DescribeConfig(sarama.ConfigResource{
+		Type: sarama.BrokerResource, Name: strconv.Itoa(int(brokers[0].ID())),
+		ConfigNames: []string{minSession, maxSession, maxMetadata},
+	})
+	if err != nil {
+		return limits
+	}
+	for _, e := range entries {
+		takeLimit(&limits, e)
+	}
+	return limits
+}
+
+// Names of the broker settings that bound a member's.
+const (
+	minSession  = "group.min.session.timeout.ms"
+	maxSession  = "group.max.session.timeout.ms"
+	maxMetadata = "offset.metadata.max.bytes"
+)
+
+func takeLimit(limits *config.BrokerLimits, e sarama.ConfigEntry) {
+	n, err := strconv.Atoi(e.Value)
+	if err != nil {
+		return
+	}
+	switch e.Name {
+	case minSession:
+		limits.MinSessionTimeout = time.Duration(n) * time.Millisecond
+	case maxSession:
+		limits.MaxSessionTimeout = time.Duration(n) * time.Millisecond
+	case maxMetadata:
+		limits.MaxMetadataBytes = n
+	}
+}

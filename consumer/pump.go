@@ -1,0 +1,112 @@
+package consumer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/internal/commit"
+)
+
+// pump drains the group's errors to the log and to hooks: sarama drops errors that nobody receives.
+func (m *membership) pump(ctx context.Context) {
+	quiet := newThrottle(m.log)
+	for {
+		select {
+		case err, ok := <-m.group.Errors():
+			if !ok {
+				return
+			}
+			m.groupError(quiet, err)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (m *membership) groupError(quiet *throttle, err error) {
+	if m.watched.is(StateStopping) && errors.Is(err, net.ErrClosed) {
+		return // our own doing
+	}
+	m.hooks.failed(err)
+	m.watched.trouble(err)
+	attrs := []slog.Attr{slog.Any("error", err)}
+	source := "group"
+	var ce *sarama.ConsumerError
+	if errors.As(err, &ce) && ce.Partition >= 0 {
+		source = fmt.Sprintf("%s/%d", ce.Topic, ce.Partition)
+		attrs = []slog.Attr{slog.Any("error", ce.Err), slog.String("topic", ce.Topic), slog.Int("partition", int(ce.Partition))}
+	}
+	quiet.warn(source+" "+err.Error(), "the group reports an error", attrs...)
+}
+
+// commitAnswered hears each answer to a commit.
+func (m *membership) commitAnswered(r commit.Result) {
+	m.hooks.committed(Commit{
+		Topic: r.Topic, Partition: r.Partition, Offset: r.Offset.Offset, Err: r.Err, Retrying: r.Verdict == commit.Again, Elapsed: r.Elapsed,
+	})
+	if r.Verdict == commit.Done {
+		return
+	}
+	m.watched.trouble(r.Err)
+	attrs := []slog.Attr{
+		slog.String("topic", r.Topic), slog.Int("partition", int(r.Partition)), slog.Int64("offset", r.Offset.Offset),
+		slog.Int("try", r.Tries), slog.Any("error", r.Err),
+	}
+	switch r.Verdict {
+	case commit.Again: // a rebalance or a move of the coordinator as a rule
+		level := slog.LevelDebug
+		if r.Tries == noticeableTries {
+			level = slog.LevelWarn
+		}
+		m.log.LogAttrs(context.Background(), level, "commit not stored yet: trying again", attrs...)
+	case commit.Refused:
+		m.log.LogAttrs(context.Background(), slog.LevelError, "commit refused: the message may be handled again after a restart", attrs...)
+	case commit.Lost:
+		if s := m.liveSession(); s != nil && s.lease != nil {
+			s.lose(&LeaseError{Silence: r.Elapsed, Err: r.Err})
+		}
+	}
+}
+
+// noticeableTries is how many tries of one commit are nothing special.
+const noticeableTries = 4
+
+// throttle writes a warning of one kind at most every half minute, and then says how many it kept back. It belongs to one goroutine.
+type throttle struct {
+	log  *slog.Logger
+	seen map[string]*repeated
+}
+
+type repeated struct {
+	at   time.Time
+	kept int
+}
+
+const (
+	quietFor  = 30 * time.Second
+	mostKinds = 256 // then it forgets: the texts come from brokers
+)
+
+func newThrottle(l *slog.Logger) *throttle { return &throttle{log: l, seen: map[string]*repeated{}} }
+
+func (t *throttle) warn(kind, text string, attrs ...slog.Attr) {
+	r := t.seen[kind]
+	if r != nil && time.Since(r.at) < quietFor {
+		r.kept++
+		return
+	}
+	if r != nil && r.kept > 0 {
+		attrs = append(attrs, slog.Int("repeated", r.kept))
+	}
+	if len(t.seen) >= mostKinds {
+		clear(t.seen)
+	}
+	t.seen[kind] = &repeated{at: time.Now()}
+	t.log.LogAttrs(context.Background(), slog.LevelWarn, text, attrs...)
+}

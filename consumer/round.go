@@ -1,0 +1,192 @@
+package consumer
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/handler"
+)
+
+// errTopicsChanged ends a session whose topics are no longer those that TopicPattern matches. It is a rebalance to the tasks.
+var errTopicsChanged = topicsChanged{}
+
+type topicsChanged struct{}
+
+func (topicsChanged) Error() string { return "the topics that match Config.TopicPattern have changed" }
+func (topicsChanged) Unwrap() error { return handler.ErrRevoked }
+
+// round is one call of Consume. Its contexts are separate, because a stop ends them one after another: first the session, so that
+// nothing starts any more; when no task runs, the connections under it.
+type round struct {
+	session  context.Context // given to Consume
+	end      context.CancelCauseFunc
+	binding  context.Context // of the group connection
+	cut      context.CancelFunc
+	work     context.Context // parent of the tasks' contexts
+	stopWork context.CancelCauseFunc
+
+	mu      sync.Mutex
+	claims  int           // that are held
+	idle    chan struct{} // closed when no claim is held; nil as long as nobody asked
+	current *session      // from Setup to Cleanup
+	outcome sessionEnd
+}
+
+// sessionEnd is what became of a round.
+type sessionEnd struct {
+	kind   EndKind
+	lasted time.Duration
+}
+
+// calm says that the next Consume may follow at once.
+func (e sessionEnd) calm() bool { return e.kind == EndRebalance || e.lasted >= calm }
+
+func newRound() *round {
+	r := &round{}
+	r.session, r.end = context.WithCancelCause(context.Background())
+	r.binding, r.cut = context.WithCancel(context.Background())
+	r.work, r.stopWork = context.WithCancelCause(context.Background())
+	return r
+}
+
+// close ends what the round has started.
+func (r *round) close() {
+	r.end(nil)
+	r.cut()
+	r.stopWork(handler.ErrLost)
+}
+
+// lose ends everything at once: another member may own the partitions.
+func (r *round) lose(cause error) {
+	r.stopWork(cause)
+	r.end(cause)
+	r.cut()
+}
+
+// result is set by Cleanup; a round without a session has none.
+func (r *round) result() sessionEnd {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.outcome
+}
+
+func (r *round) claimed(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.claims += n
+	if r.claims == 0 && r.idle != nil {
+		close(r.idle)
+		r.idle = nil
+	}
+}
+
+// whenIdle returns a channel that is closed once no claim is held.
+func (r *round) whenIdle() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.claims == 0 {
+		done := make(chan struct{})
+		close(done)
+		return done
+	}
+	if r.idle == nil {
+		r.idle = make(chan struct{})
+	}
+	return r.idle
+}
+
+// consumeOnce is one Consume, with everything that goes on beside it.
+func (m *membership) consumeOnce(ctx context.Context) (sessionEnd, error) {
+	r := newRound()
+	m.setRound(r)
+	defer m.setRound(nil)
+	if m.link != nil {
+		unbind := m.link.Bind(r.binding)
+		defer unbind()
+	}
+	done := make(chan struct{})
+	var beside sync.WaitGroup
+	beside.Go(func() { m.stopRound(ctx, r, done) }) // ends with done
+	err := m.consumeTopics(&beside, r, done)
+	close(done)
+	r.close()
+	beside.Wait()
+	return r.result(), m.meant(r, err)
+}
+
+func (m *membership) consumeTopics(beside *sync.WaitGroup, r *round, done <-chan struct{}) error {
+	topics, err := m.topics()
+	if err != nil {
+		return err
+	}
+	if m.cfg.TopicPattern != nil {
+		beside.Go(func() { m.watchTopics(r, topics, done) }) // ends with done
+	}
+	return m.group.Consume(r.session, topics, &groupHandler{membership: m, round: r})
+}
+
+// meant drops the errors that are only echoes of how we ended the round ourselves.
+func (m *membership) meant(r *round, err error) error {
+	if r.work.Err() != nil && errors.Is(context.Cause(r.session), handler.ErrLost) {
+		return nil // told already
+	}
+	return err
+}
+
+// stopRound waits for the stop and takes the round down: session first, connections when no task runs, and what still hangs then by
+// force.
+func (m *membership) stopRound(ctx context.Context, r *round, done <-chan struct{}) {
+	select {
+	case <-ctx.Done():
+	case <-done:
+		return
+	}
+	m.watched.enter(StateStopping)
+	r.end(handler.ErrDraining)
+	select {
+	case <-r.whenIdle():
+	case <-done:
+		return
+	}
+	r.cut()
+	if m.link == nil {
+		return
+	}
+	select {
+	case <-time.After(patienceAtStop):
+		m.link.Cut()
+	case <-done:
+	}
+}
+
+func (m *membership) setRound(r *round) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.round = r
+}
+
+func (m *membership) currentRound() *round {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.round
+}
+
+// watchTopics ends the round when TopicPattern matches other topics than at its start.
+func (m *membership) watchTopics(r *round, topics []string, done <-chan struct{}) {
+	tick := time.NewTicker(m.plan.MetadataRefresh)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		if now, err := m.topics(); err == nil && !slices.Equal(now, topics) {
+			r.end(errTopicsChanged)
+			return
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package consumer
+
+import (
+	"sync"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/handler"
+)
+
+// State is what a consumer is doing.
+type State string
+
+// States of a consumer.
+const (
+	StateNew        State = "new"        // Run has not been called
+	StateConnecting State = "connecting" // no broker has answered yet
+	StateJoining    State = "joining"    // not a member at the moment: it joins, or waits to try again
+	StateMember     State = "member"     // it has an assignment
+	StateStopping   State = "stopping"   // running tasks end, then the member leaves
+	StateStopped    State = "stopped"    // Run has returned
+)
+
+// Status is a snapshot of a [Consumer].
+type Status struct {
+	State      State
+	Since      time.Time // of the state
+	MemberID   string
+	Generation int32
+	Rebalances int           // assignments received
+	Assigned   Partitions    // the latest
+	Lease      time.Duration // how long tasks may go on without news from the coordinator; 0 without a lease
+	LastEnd    *SessionEnd   // of the session before, nil at first
+	LastError  error         // outside the tasks, nil when there was none
+	LastErrAt  time.Time
+	Claims     []ClaimStatus
+	handler.Counts
+	Running int // tasks that run now
+	Stray   int // of them, those whose partition was given up
+}
+
+// ClaimStatus is a snapshot of one claimed partition.
+type ClaimStatus struct {
+	handler.ClaimStatus
+	// Committed is what the broker has confirmed in this claim, -1 as long as it has not. Over a ConsumerGroup of the user nobody
+	// confirms, and it is the marked offset.
+	Committed int64
+}
+
+// Status returns a snapshot. It is cheap and may be called at any time, from any goroutine.
+func (c *Consumer) Status() Status {
+	s, m := c.watched.snapshot()
+	t := c.tasks.Status()
+	s.Counts, s.Running, s.Stray = t.Counts, t.Running, t.Stray
+	for _, claim := range t.Claims {
+		s.Claims = append(s.Claims, ClaimStatus{ClaimStatus: claim, Committed: m.stored(claim)})
+	}
+	if m != nil {
+		if live := m.liveSession(); live != nil && live.lease != nil {
+			s.Lease = max(live.lease.left(), 0)
+		}
+	}
+	return s
+}
+
+func (m *membership) stored(c handler.ClaimStatus) int64 {
+	if m == nil || m.commits == nil {
+		return c.Finished
+	}
+	return m.commits.Stored(c.Topic, c.Partition)
+}
+
+// watched is what others may know of a consumer.
+type watched struct {
+	mu         sync.Mutex
+	state      State
+	since      time.Time
+	memberID   string
+	generation int32
+	rebalances int
+	latest     Partitions
+	lastEnd    *SessionEnd
+	lastError  error
+	lastErrAt  time.Time
+	joinedOnce bool
+	membership *membership
+}
+
+func (w *watched) enter(s State) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.state == StateStopping && s != StateStopped {
+		return // a stop is final
+	}
+	w.state, w.since = s, time.Now()
+}
+
+func (w *watched) is(s State) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.state == s
+}
+
+func (w *watched) of(m *membership) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.membership = m
+}
+
+func (w *watched) joined(memberID string, generation int32) {
+	w.enter(StateMember)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.joinedOnce, w.memberID, w.generation = true, memberID, generation
+}
+
+func (w *watched) everJoined() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.joinedOnce
+}
+
+// assigned returns the assignment before.
+func (w *watched) assigned(now Partitions, generation int32) (before Partitions) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before, w.latest = w.latest, now
+	w.generation = generation
+	w.rebalances++
+	return before
+}
+
+func (w *watched) sessionEnded(e SessionEnd) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lastEnd = &e
+}
+
+func (w *watched) trouble(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lastError, w.lastErrAt = err, time.Now()
+}
+
+func (w *watched) snapshot() (Status, *membership) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return Status{
+		State: w.state, Since: w.since, MemberID: w.memberID, Generation: w.generation, Rebalances: w.rebalances, Assigned: w.latest,
+		LastEnd: w.lastEnd, LastError: w.lastError, LastErrAt: w.lastErrAt,
+	}, w.membership
+}

@@ -1,0 +1,70 @@
+package consumer
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/IBM/sarama"
+)
+
+// TopicError says that a topic cannot be consumed for now.
+type TopicError struct {
+	Topic string
+	err   error
+}
+
+// Error implements error.
+func (e *TopicError) Error() string { return fmt.Sprintf("topic %s: %v", e.Topic, e.err) }
+
+// Unwrap returns the reason, a sarama.KError as a rule.
+func (e *TopicError) Unwrap() error { return e.err }
+
+// topics returns the names to consume now, sorted: those of the configuration and those that the pattern matches.
+func (m *membership) topics() ([]string, error) {
+	names := slices.Clone(m.cfg.Topics)
+	if m.cfg.TopicPattern != nil {
+		all, err := m.allTopics()
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range all {
+			if !strings.HasPrefix(t, "__") && m.cfg.TopicPattern.MatchString(t) {
+				names = append(names, t)
+			}
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) == 0 {
+		return nil, &TopicError{Topic: m.cfg.TopicPattern.String(), err: errNoMatch}
+	}
+	return names, nil
+}
+
+type noMatch struct{}
+
+func (noMatch) Error() string { return "no topic matches Config.TopicPattern yet" }
+
+var errNoMatch = noMatch{}
+
+// allTopics asks the cluster.
+func (m *membership) allTopics() ([]string, error) {
+	if err := m.link.RefreshMetadata(); err != nil {
+		return nil, err
+	}
+	return m.link.Topics()
+}
+
+// topicMissing is told by the link when a topic that was asked for does not exist, and when it is back.
+func (c *Consumer) topicMissing(topic string, missing bool) {
+	if !missing {
+		c.log.Info("topic exists now: its partitions are consumed after the next rebalance", slog.String("topic", topic))
+		return
+	}
+	err := &TopicError{Topic: topic, err: sarama.ErrUnknownTopicOrPartition}
+	c.log.Warn("topic does not exist: create it, or remove it from Config.Topics; the others are consumed meanwhile", slog.String("topic", topic))
+	c.hooks.failed(err)
+	c.watched.trouble(err)
+}

@@ -1,0 +1,83 @@
+package commit
+
+import (
+	"context"
+	"time"
+)
+
+// Owner is whose commit it is: the identity that the broker checks. Both methods are asked just before each request, and only
+// while the claim is held.
+type Owner interface {
+	MemberID() string
+	// Generation is that of the latest assignment this member has received while it holds the claim.
+	Generation() int32
+}
+
+// Claim commits the offsets of one claimed partition. Its methods are called by the claim's goroutine.
+type Claim struct {
+	Topic     string
+	Partition int32
+
+	loop   *Loop
+	owner  Owner
+	lookUp func(ctx context.Context) int64
+
+	// Under the loop's lock.
+	pending   int64 // to be sent; -1 for none
+	sending   bool  // in the request that is under way
+	queued    bool  // in due
+	released  bool
+	tries     int       // since the last answer that settled it
+	since     time.Time // when pending was handed over
+	notBefore time.Time // pause after a failure
+	answered  chan struct{}
+}
+
+// Committed returns the offset that the broker has stored for the group, -1 for none. It asks the broker, so it may block for as
+// long as the link's patience.
+func (c *Claim) Committed() int64 { return c.lookUp(c.loop.context()) }
+
+// Commit hands an offset over. The latest wins. It never blocks.
+func (c *Claim) Commit(offset int64) {
+	l := c.loop
+	l.mu.Lock()
+	if !c.released {
+		c.pending, c.since = offset, time.Now()
+		l.queueLocked(c)
+	}
+	l.mu.Unlock()
+	l.signal()
+}
+
+// Release waits until the latest offset has been answered, at most until ctx ends, and gives the claim up.
+func (c *Claim) Release(ctx context.Context) {
+	for wait := c.unanswered(); wait != nil; wait = c.unanswered() {
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			c.giveUp()
+			return
+		}
+	}
+	c.giveUp()
+}
+
+// unanswered returns a channel that is closed at the next answer, nil when there is nothing to wait for.
+func (c *Claim) unanswered() <-chan struct{} {
+	c.loop.mu.Lock()
+	defer c.loop.mu.Unlock()
+	if c.pending < 0 && !c.sending {
+		return nil
+	}
+	if c.answered == nil {
+		c.answered = make(chan struct{})
+	}
+	return c.answered
+}
+
+func (c *Claim) giveUp() {
+	c.loop.mu.Lock()
+	defer c.loop.mu.Unlock()
+	c.released, c.pending = true, -1
+	delete(c.loop.stored, key{c.Topic, c.Partition})
+}

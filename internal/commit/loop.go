@@ -1,0 +1,126 @@
+package commit
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Pauses between tries of a commit that was not settled.
+const (
+	firstPause = 50 * time.Millisecond
+	lastPause  = 2 * time.Second
+)
+
+// Offset is one entry of a request.
+type Offset struct {
+	Topic     string
+	Partition int32
+	Offset    int64
+}
+
+// Request is a commit of one member in one generation.
+type Request struct {
+	MemberID   string
+	Generation int32
+	Offsets    []Offset
+}
+
+// Result is the answer to one offset, for whoever watches.
+type Result struct {
+	Offset
+	Err     error
+	Verdict Verdict
+	Tries   int
+	Elapsed time.Duration // from the hand-over to this answer
+}
+
+// Options are a [Loop]'s connections to the world.
+type Options struct {
+	// Send sends a request and returns one error an offset, nil for those that were stored; or one error for all.
+	Send func(ctx context.Context, r Request) ([]error, error)
+	// Moved is called when the coordinator is no longer the one that was asked.
+	Moved func(ctx context.Context)
+	// Notify hears each answer. It is called on the loop's goroutine without any lock.
+	Notify func(r Result)
+	// LookUp reads the committed offset of a partition, -1 for none.
+	LookUp func(ctx context.Context, topic string, partition int32) int64
+}
+
+type key struct {
+	topic     string
+	partition int32
+}
+
+// Loop sends the commits of all claims of a member. Safe for concurrent use.
+type Loop struct {
+	opts Options
+	wake chan struct{} // 1: something is due. Lossy by design, the truth is under the lock
+
+	mu     sync.Mutex
+	ctx    context.Context //nolint:containedctx // of Run, for look-ups
+	due    []*Claim
+	stored map[key]int64
+}
+
+// New makes a loop; nothing is sent before [Loop.Run].
+func New(o Options) *Loop {
+	return &Loop{opts: o, wake: make(chan struct{}, 1), ctx: context.Background(), stored: map[key]int64{}}
+}
+
+// Claim returns the committer of a partition that the member has just claimed.
+func (l *Loop) Claim(o Owner, topic string, partition int32) *Claim {
+	lookUp := func(ctx context.Context) int64 { return l.opts.LookUp(ctx, topic, partition) }
+	return &Claim{Topic: topic, Partition: partition, loop: l, owner: o, lookUp: lookUp, pending: -1}
+}
+
+// Stored returns what the broker has confirmed for a partition that is claimed now, -1 as long as it has not.
+func (l *Loop) Stored(topic string, partition int32) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o, ok := l.stored[key{topic, partition}]; ok {
+		return o
+	}
+	return -1
+}
+
+// Run sends until ctx ends. It is called once.
+func (l *Loop) Run(ctx context.Context) {
+	l.mu.Lock()
+	l.ctx = ctx
+	l.mu.Unlock()
+	again := time.NewTimer(time.Hour)
+	again.Stop()
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.wake:
+		case <-again.C:
+		}
+		if pause := l.sendDue(ctx); pause > 0 {
+			again.Reset(pause)
+		}
+	}
+}
+
+func (l *Loop) context() context.Context {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ctx
+}
+
+func (l *Loop) signal() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (l *Loop) queueLocked(c *Claim) {
+	if !c.queued && !c.sending {
+		c.queued = true
+		l.due = append(l.due, c)
+	}
+}

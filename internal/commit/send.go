@@ -1,0 +1,153 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/IBM/sarama"
+)
+
+// batch is a request with the claims of its offsets.
+type batch struct {
+	Request
+	claims []*Claim
+	since  []time.Time
+}
+
+// sendDue sends all that is due and returns when to look again, 0 for when something comes.
+func (l *Loop) sendDue(ctx context.Context) (pause time.Duration) {
+	for _, b := range l.batches() {
+		errs, err := l.opts.Send(ctx, b.Request)
+		if l.moved(errs, err) {
+			l.opts.Moved(ctx)
+		}
+		for i := range b.claims {
+			l.settle(b, i, answerTo(i, errs, err))
+		}
+	}
+	return l.nextLook()
+}
+
+// answerTo is the error of one offset: the request's own counts for all of it.
+func answerTo(i int, errs []error, err error) error {
+	if err == nil && i < len(errs) {
+		return errs[i]
+	}
+	return err
+}
+
+// nextLook is the time until the first claim that pauses is due again.
+func (l *Loop) nextLook() (pause time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.due {
+		if d := max(time.Until(c.notBefore), time.Microsecond); pause == 0 || d < pause {
+			pause = d
+		}
+	}
+	return pause
+}
+
+// batches takes what is due, by owner: all claims of a session have the same one, so that it is one request as a rule.
+func (l *Loop) batches() (list []*batch) {
+	for _, c := range l.takeDue() {
+		list = l.addTo(list, c, c.owner.MemberID(), c.owner.Generation()) // asked without the lock
+	}
+	return list
+}
+
+// takeDue returns the claims to send for now. Those that pause after a failure stay, even when a new offset has come: an answer
+// that does not change must not be asked for with each task that ends.
+func (l *Loop) takeDue() (now []*Claim) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	later := l.due[:0]
+	for _, c := range l.due {
+		switch {
+		case c.pending < 0 || c.released:
+			c.queued = false
+		case time.Until(c.notBefore) > 0:
+			later = append(later, c)
+		default:
+			c.queued, c.sending = false, true
+			now = append(now, c)
+		}
+	}
+	clear(l.due[len(later):])
+	l.due = later
+	return now
+}
+
+func (l *Loop) addTo(list []*batch, c *Claim, id string, generation int32) []*batch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	offset, since := c.pending, c.since
+	if c.released || offset < 0 {
+		l.answeredLocked(c)
+		return list
+	}
+	c.pending = -1
+	var b *batch
+	for _, old := range list {
+		if old.MemberID == id && old.Generation == generation {
+			b = old
+		}
+	}
+	if b == nil {
+		b = &batch{Request: Request{MemberID: id, Generation: generation}}
+		list = append(list, b)
+	}
+	b.Offsets = append(b.Offsets, Offset{Topic: c.Topic, Partition: c.Partition, Offset: offset})
+	b.claims, b.since = append(b.claims, c), append(b.since, since)
+	return list
+}
+
+// settle takes an answer. What is not settled is due again after a pause, unless a later offset has come or the claim is over.
+func (l *Loop) settle(b *batch, i int, err error) {
+	c, o := b.claims[i], b.Offsets[i]
+	r := Result{Offset: o, Err: err, Verdict: Judge(err), Elapsed: time.Since(b.since[i])}
+	l.mu.Lock()
+	c.tries++
+	r.Tries = c.tries
+	switch {
+	case c.released:
+	case r.Verdict == Done:
+		c.tries = 0
+		l.stored[key{c.Topic, c.Partition}] = o.Offset
+	case r.Verdict == Again:
+		c.notBefore = time.Now().Add(pauseOf(c.tries))
+		if c.pending < 0 {
+			c.pending, c.since = o.Offset, b.since[i]
+		}
+	}
+	l.answeredLocked(c)
+	l.mu.Unlock()
+	l.opts.Notify(r)
+}
+
+// answeredLocked ends the sending of c, and lets those look again who wait for an answer.
+func (l *Loop) answeredLocked(c *Claim) {
+	c.sending = false
+	if c.answered != nil {
+		close(c.answered)
+		c.answered = nil
+	}
+	if c.pending >= 0 && !c.released {
+		l.queueLocked(c)
+	}
+}
+
+func pauseOf(tries int) time.Duration {
+	return min(firstPause<<min(tries-1, 10), lastPause)
+}
+
+// moved says whether the coordinator has to be looked up again.
+func (l *Loop) moved(errs []error, err error) bool {
+	for _, e := range append(errs, err) {
+		if errors.Is(e, sarama.ErrNotCoordinatorForConsumer) || errors.Is(e, sarama.ErrConsumerCoordinatorNotAvailable) {
+			return true
+		}
+	}
+	return false
+}
