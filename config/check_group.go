@@ -10,14 +10,15 @@ import (
 )
 
 const (
-	sessionField     = "Consumer.Group.Session.Timeout"
-	heartbeatField   = "Consumer.Group.Heartbeat.Interval"
-	rebalanceField   = "Consumer.Group.Rebalance.Timeout"
-	failover         = 20 * time.Second // a coordinator's failover takes 9 to 13 s, and a heartbeat has to follow
-	slowHeartbeat    = 10 * time.Second
-	releaseAtLeast   = time.Second // closing a claim and the last commit
-	retryAtLeast     = 10 * time.Second
-	retryBackoffMost = time.Second
+	sessionField   = "Consumer.Group.Session.Timeout"
+	heartbeatField = "Consumer.Group.Heartbeat.Interval"
+	rebalanceField = "Consumer.Group.Rebalance.Timeout"
+	failover       = 20 * time.Second // a coordinator's failover takes 9 to 13 s, and a heartbeat has to follow
+	slowHeartbeat  = 10 * time.Second
+	releaseAtLeast = time.Second // closing a claim and the last commit
+	retryAtLeast   = 10 * time.Second
+	backoffLeast   = 50 * time.Millisecond
+	backoffMost    = time.Second
 )
 
 // timeouts looks at the heartbeat last, since it has to fit the other two.
@@ -108,12 +109,21 @@ func wellFormed(cfg *sarama.Config) bool {
 func (c *checker) rebalance() {
 	r := c.cfg.Consumer.Group.Rebalance
 	c.strategies(r.Strategy, r.GroupStrategies)
-	inAll := float64(r.Retry.Max) * float64(r.Retry.Backoff)
-	c.report(inAll < float64(retryAtLeast), "Consumer.Group.Rebalance.Retry.Max", r.Retry.Max,
-		fmt.Sprintf("with a backoff of %s retries end before a coordinator's failover (9 to 13 s) does, and the session with them", brief(r.Retry.Backoff)),
-		fmt.Sprintf("%d, and a backoff of %s", retryMax, brief(retryBackoff)))
-	c.report(r.Retry.Backoff > retryBackoffMost, "Consumer.Group.Rebalance.Retry.Backoff", r.Retry.Backoff,
-		"the whole group stands still during each wait", brief(retryBackoff)+", and Retry.Max "+strconv.Itoa(retryMax))
+	c.retries(r.Retry.Max, r.Retry.Backoff)
+}
+
+// retries looks at the backoff first: how many are needed depends on it.
+func (c *checker) retries(most int, backoff time.Duration) {
+	wrong := c.first("Consumer.Group.Rebalance.Retry.Backoff", backoff,
+		rule{backoff > backoffMost, "the whole group stands still during each wait", brief(retryBackoff)},
+		rule{backoff < backoffLeast, "the coordinator is asked that often for nothing", brief(retryBackoff)},
+	)
+	if wrong {
+		backoff = retryBackoff
+	}
+	need := int((retryAtLeast + backoff - 1) / backoff)
+	c.report(most < need, "Consumer.Group.Rebalance.Retry.Max", most,
+		brief(backoff)+" apart, they end before a coordinator's failover (9 to 13 s) does, and the session with them", strconv.Itoa(need))
 }
 
 func (c *checker) strategies(single sarama.BalanceStrategy, listed []sarama.BalanceStrategy) {

@@ -116,7 +116,7 @@ func (p *Plan) stopGraceWhy() string {
 	case in.StopGrace == NoGrace:
 		return "none, as StopGrace asks: a stopping member cancels its tasks at once"
 	case in.StopGrace > 0:
-		return "as StopGrace asks"
+		return "as StopGrace asks: a stopping member waits that long for its tasks, then cancels them"
 	case slack(in.Max) <= stopWithin:
 		return "1.2 × Max: every normal task ends before the member leaves, within the 30s that Kubernetes grants"
 	}
@@ -198,7 +198,7 @@ func (p *Plan) plainRows() []row {
 	return []row{
 		{
 			"ReadTimeout", brief(p.plainRead()), "Net.ReadTimeout",
-			fmt.Sprintf("joins go over this connection too, see JoinReadTimeout. The price: with the coordinator cut off, tasks run on for up to %s", brief(window)),
+			"joins go over this connection too, see JoinReadTimeout. The price: with the coordinator cut off, tasks run on for up to " + brief(window),
 		},
 		{"Metadata.Retry", strconv.Itoa(plainRetries) + " × " + brief(metadataBackoff), "Metadata.Retry", "each one more lets tasks run on longer when the coordinator is cut off"},
 		{"AutoCommit", "true", "Consumer.Offsets.AutoCommit.Enable", "off, marks are thrown away when a claim or the session ends"},
