@@ -1,0 +1,205 @@
+package link_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/internal/link"
+)
+
+// TestAnswers: each of our own requests gets the broker's answer, past a join that is pending.
+func TestAnswers(t *testing.T) {
+	w := newWorld(t)
+	w.answers["OffsetCommitRequest"] = sarama.NewMockOffsetCommitResponse(t).SetError(group, "orders", 0, sarama.ErrIllegalGeneration)
+	w.answers["HeartbeatRequest"] = sarama.NewMockHeartbeatResponse(t).SetError(sarama.ErrRebalanceInProgress)
+	w.answer()
+	l := w.link(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	l.Bind(ctx)
+	defer w.wire.hold(joinGroup)()
+	b := coordinator(t, l)
+	join := async(func() error { _, err := b.JoinGroup(&sarama.JoinGroupRequest{}); return err })
+	eventually(t, "the join is sent", func() bool { return w.wire.count(joinGroup) == 1 })
+
+	commit, err := l.Commit(t.Context(), commitRequest(w.conf))
+	if err != nil || commit.Errors["orders"][0] != sarama.ErrIllegalGeneration {
+		t.Errorf("commit: %+v, %v", commit, err)
+	}
+	beat, err := l.Heartbeat(t.Context(), &sarama.HeartbeatRequest{GroupId: group})
+	if err != nil || beat.Err != sarama.ErrRebalanceInProgress {
+		t.Errorf("heartbeat: %+v, %v", beat, err)
+	}
+	req := sarama.NewOffsetFetchRequest(w.conf.Version, group, map[string][]int32{"orders": {0}})
+	fetched, err := l.FetchOffsets(t.Context(), req)
+	if err != nil || fetched.GetBlock("orders", 0).Offset != 42 {
+		t.Errorf("fetched offsets: %+v, %v", fetched, err)
+	}
+	if _, err := l.Leave(t.Context(), &sarama.LeaveGroupRequest{GroupId: group}); err != nil {
+		t.Errorf("leave: %v", err)
+	}
+	cancel()
+	_ = wait(t, "join", join)
+}
+
+// TestGivingUpBehindAnotherCaller: whoever waits for his turn goes when his context ends, and the request that is in flight is not
+// ended for it.
+func TestGivingUpBehindAnotherCaller(t *testing.T) {
+	w := newWorld(t)
+	l := w.link(t, nil)
+	if _, err := l.Heartbeat(t.Context(), &sarama.HeartbeatRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	dials := len(w.wire.dials())
+	release := w.wire.hold(offsetCommit)
+	commit := async(func() error { _, err := l.Commit(t.Context(), commitRequest(w.conf)); return err })
+	eventually(t, "the commit is sent", func() bool { return w.wire.count(offsetCommit) == 1 })
+
+	ctx, cancel := context.WithCancel(t.Context())
+	beat := async(func() error { _, err := l.Heartbeat(ctx, &sarama.HeartbeatRequest{}); return err })
+	cancel()
+	wantErr(t, wait(t, "heartbeat", beat), context.Canceled)
+
+	time.AfterFunc(time.Second, release) // longer than a caller who has gone is waited for
+	if err := wait(t, "commit", commit); err != nil {
+		t.Errorf("the commit in flight was ended: %v", err)
+	}
+	if now := len(w.wire.dials()); now != dials {
+		t.Errorf("%d dials more", now-dials)
+	}
+}
+
+// TestGivingUpInFlight: the caller goes at once; the connection is closed only if no answer comes.
+func TestGivingUpInFlight(t *testing.T) {
+	for name, answered := range map[string]bool{"answered": true, "silent": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			l := w.link(t, nil)
+			if _, err := l.Heartbeat(t.Context(), &sarama.HeartbeatRequest{}); err != nil {
+				t.Fatal(err)
+			}
+			dials := len(w.wire.dials())
+			release := w.wire.hold(offsetCommit)
+			defer release()
+			ctx, cancel := context.WithCancel(t.Context())
+			commit := async(func() error { _, err := l.Commit(ctx, commitRequest(w.conf)); return err })
+			eventually(t, "the commit is sent", func() bool { return w.wire.count(offsetCommit) == 1 })
+			cancel()
+			wantErr(t, wait(t, "commit", commit), context.Canceled)
+			if answered {
+				release()
+			}
+			if _, err := l.Heartbeat(t.Context(), &sarama.HeartbeatRequest{}); err != nil {
+				t.Fatal(err)
+			}
+			if redialled := len(w.wire.dials()) > dials; redialled == answered {
+				t.Errorf("redialled: %v", redialled)
+			}
+		})
+	}
+}
+
+// TestNoAnswerDropsTheConnection: the caller gets the error, once, and the next call a new connection.
+func TestNoAnswerDropsTheConnection(t *testing.T) {
+	w := newWorld(t)
+	l := w.link(t, func(o *link.Options) { o.Short = 200 * time.Millisecond })
+	defer w.wire.hold(offsetCommit)()
+	if _, err := l.Commit(t.Context(), commitRequest(w.conf)); err == nil {
+		t.Fatal("no error")
+	}
+	if n := w.wire.count(offsetCommit); n != 1 {
+		t.Errorf("sent %d times", n)
+	}
+	if _, err := l.Commit(t.Context(), commitRequest(w.conf)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestUnsendableRequestKeepsTheConnection: what cannot be encoded says nothing about the connection.
+func TestUnsendableRequestKeepsTheConnection(t *testing.T) {
+	w := newWorld(t)
+	l := w.link(t, nil)
+	if _, err := l.Heartbeat(t.Context(), &sarama.HeartbeatRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	dials := len(w.wire.dials())
+	if _, err := l.Commit(t.Context(), &sarama.OffsetCommitRequest{Version: 99}); err == nil {
+		t.Fatal("no error")
+	}
+	if _, err := l.Heartbeat(t.Context(), &sarama.HeartbeatRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if now := len(w.wire.dials()); now != dials {
+		t.Errorf("%d dials more", now-dials)
+	}
+}
+
+// TestHammer: sockets that break at random under many callers, with every method in use. Nothing hangs, nothing races, and all of it
+// works again afterwards.
+func TestHammer(t *testing.T) {
+	w := newWorld(t)
+	l := w.link(t, func(o *link.Options) { o.Short, o.Long = 300*time.Millisecond, 300*time.Millisecond })
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	var wg sync.WaitGroup
+	loop := func(f func(ctx context.Context)) {
+		// Ends with ctx, once f returns.
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				f(ctx)
+			}
+		})
+	}
+	for range 3 {
+		loop(func(ctx context.Context) { _, _ = l.Commit(ctx, commitRequest(w.conf)) })
+		loop(func(ctx context.Context) {
+			brief, cancel := context.WithTimeout(ctx, time.Millisecond)
+			defer cancel()
+			_, _ = l.Heartbeat(brief, &sarama.HeartbeatRequest{})
+		})
+		loop(func(context.Context) {
+			b, err := l.Coordinator(group)
+			if err != nil {
+				return
+			}
+			if _, err := b.Heartbeat(&sarama.HeartbeatRequest{}); err != nil {
+				_ = b.Close()
+			}
+		})
+	}
+	loop(func(context.Context) { _ = l.RefreshCoordinator(group) })
+	loop(func(context.Context) { _ = l.RefreshMetadata("orders", "gone") })
+	loop(func(context.Context) { _, _ = l.Partitions("gone") })
+	loop(func(ctx context.Context) {
+		brief, cancel := context.WithTimeout(ctx, 5*time.Millisecond)
+		defer cancel()
+		defer l.Bind(brief)()
+		<-brief.Done()
+	})
+	loop(func(ctx context.Context) {
+		_ = sleepFor(ctx, 20*time.Millisecond)
+		w.wire.breakAll()
+	})
+	done := async(func() error { wg.Wait(); return nil })
+	_ = wait(t, "the callers", done)
+
+	l.Bind(t.Context())
+	if _, err := coordinator(t, l).Heartbeat(&sarama.HeartbeatRequest{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := l.Commit(t.Context(), commitRequest(w.conf)); err != nil {
+		t.Error(err)
+	}
+}
+
+func sleepFor(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
