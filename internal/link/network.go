@@ -19,9 +19,12 @@ type network struct {
 	timeout time.Duration
 	life    *life
 
-	mu    sync.Mutex
-	own   map[net.Conn]struct{} // of sarama's own client
-	isCut bool
+	// uncut ends with cut, and with the life.
+	uncut context.Context
+	stop  context.CancelFunc
+
+	mu  sync.Mutex
+	own map[net.Conn]struct{} // of sarama's own client
 }
 
 type dialer interface {
@@ -33,11 +36,14 @@ type contextDialer interface {
 }
 
 func newNetwork(conf *sarama.Config, life *life) *network {
+	uncut, stop := context.WithCancel(life.ctx)
 	return &network{
 		tls:     tlsConfig(conf),
 		user:    userDialer(conf),
 		timeout: conf.Net.DialTimeout,
 		life:    life,
+		uncut:   uncut,
+		stop:    stop,
 		own:     make(map[net.Conn]struct{}),
 	}
 }
@@ -102,22 +108,13 @@ func (n *network) dialBlind(ctx context.Context, network, addr string) (net.Conn
 
 // Dial makes the connections of sarama's own client.
 func (n *network) Dial(network, addr string) (net.Conn, error) {
-	if n.refuses() {
-		return nil, net.ErrClosed
-	}
-	ctx, cancel := context.WithTimeout(n.life.ctx, n.timeout)
+	ctx, cancel := context.WithTimeout(n.uncut, n.timeout)
 	defer cancel()
 	c, err := n.dial(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}
 	return n.keep(c)
-}
-
-func (n *network) refuses() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.isCut
 }
 
 // keep remembers a connection for cut, which may have come while it was dialled.
@@ -127,7 +124,7 @@ func (n *network) refuses() bool {
 func (n *network) keep(c net.Conn) (net.Conn, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.isCut {
+	if n.uncut.Err() != nil {
 		_ = c.Close()
 		return nil, net.ErrClosed
 	}
@@ -148,15 +145,28 @@ func isClosed(c net.Conn) bool {
 	return err != nil || raw.Control(func(uintptr) {}) != nil
 }
 
-// cut closes every connection of sarama's own client and lets no new one be made.
+// cut closes every connection of sarama's own client and lets no new one be made, not even one that is being dialled.
 func (n *network) cut() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.isCut = true
+	n.stop()
 	for c := range n.own {
 		_ = c.Close()
 	}
 	clear(n.own)
+}
+
+// backoff replaces the pauses between the retries of sarama's own client. It spends a pause here, where a cut ends it, and tells
+// sarama to go on at once: sarama sleeps the whole budget through, 5 s with the settings of this library, though it was closed.
+func (n *network) backoff(conf *sarama.Config) func(retries, most int) time.Duration {
+	pause := conf.Metadata.Retry.BackoffFunc
+	if pause == nil {
+		pause = func(int, int) time.Duration { return conf.Metadata.Retry.Backoff }
+	}
+	return func(retries, most int) time.Duration {
+		_ = sleep(n.uncut, pause(retries, most))
+		return 0
+	}
 }
 
 func (n *network) forget(c net.Conn) {

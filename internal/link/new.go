@@ -71,6 +71,7 @@ func own(addrs []string, group string, conf *sarama.Config, opt Options) (*Link,
 	l := newLink(group, conf, opt)
 	base := *conf
 	base.Net.Proxy.Enable, base.Net.Proxy.Dialer = true, l.net
+	base.Metadata.Retry.BackoffFunc = l.net.backoff(conf)
 	base.Net.ResolveCanonicalBootstrapServers = false // done
 	base.Metadata.Full = false                        // greet does it, and gives up with its context
 	base.Metadata.RefreshFrequency = 0                // keepFresh does it
@@ -80,8 +81,7 @@ func own(addrs []string, group string, conf *sarama.Config, opt Options) (*Link,
 	}
 	// sarama fills in and corrects its configuration: what it made of it holds for all connections.
 	public := base
-	public.Net.Proxy = conf.Net.Proxy
-	public.Metadata.Full, public.Metadata.RefreshFrequency = conf.Metadata.Full, conf.Metadata.RefreshFrequency
+	public.Net.Proxy, public.Metadata = conf.Net.Proxy, conf.Metadata
 	l.Client, l.seeds, l.owned, l.conf = client, addrs, true, &public
 	l.net.conf = lineConfig(&public, l.opt.Short)
 	return l, nil
