@@ -72,9 +72,9 @@ func fetch(ctx context.Context, version, root, dir string) error {
 	if err := os.WriteFile(filepath.Join(temp, "pom.xml"), []byte(text.String()), 0o644); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib", "-DincludeScope=runtime")
+	cmd := exec.Command("mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib", "-DincludeScope=runtime")
 	cmd.Dir = temp
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := run(ctx, cmd, temp); err != nil {
 		return fmt.Errorf("fetch the jars of Kafka %s with Maven: %w\n%s", version, err, tail(out))
 	}
 	return os.Rename(filepath.Join(temp, "lib"), dir)

@@ -1,6 +1,8 @@
 package kafkatest
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -16,6 +18,7 @@ import (
 type process struct {
 	cmd   *exec.Cmd
 	done  chan struct{} // closed when the child has ended and was waited for
+	err   error         // how the child ended; valid once done is closed
 	watch *exec.Cmd
 	hold  io.Closer // our end of the watchdog's pipe
 }
@@ -42,10 +45,31 @@ func startProcess(cmd *exec.Cmd, dir string) (*process, error) {
 	}
 	// Ends with the child, which kill sees to at the latest.
 	go func() {
-		cmd.Wait()
+		p.err = cmd.Wait()
 		close(p.done)
 	}()
 	return p, nil
+}
+
+// run runs a short-lived cmd to its end under the same watch, and returns what it wrote.
+func run(ctx context.Context, cmd *exec.Cmd, dir string) ([]byte, error) {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	p, err := startProcess(cmd, dir)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+	}
+	if err := p.kill(); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return out.Bytes(), context.Cause(ctx)
+	}
+	return out.Bytes(), p.err
 }
 
 // dismiss ends the watchdog before its pipe, so that it does nothing.

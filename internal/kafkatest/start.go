@@ -103,10 +103,10 @@ func (n *Node) format(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := run(ctx, cmd, n.dir); err != nil {
 		return fmt.Errorf("format the data of Kafka %s: %w\n%s", n.version, err, tail(out))
 	}
-	return ctx.Err()
+	return nil
 }
 
 // each runs f for all nodes at once and joins the errors.
