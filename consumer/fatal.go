@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/config"
 )
 
 // refusedLimit is how many refusals of the credentials a member that was never part of the group takes before Run returns. One may
@@ -49,7 +51,7 @@ func (c *Consumer) explain(err error) error {
 }
 
 func (c *Consumer) remedy(err error) string {
-	p := c.cfg.Plan
+	p := c.plan()
 	var bad sarama.ConfigurationError
 	switch {
 	case isRefusal(err):
@@ -81,6 +83,14 @@ func (c *Consumer) remedy(err error) string {
 		return "correct Config.Sarama"
 	}
 	return ""
+}
+
+// plan is the one in force: the configured one, with the brokers' limits once they are known.
+func (c *Consumer) plan() *config.Plan {
+	if _, m := c.watched.snapshot(); m != nil {
+		return m.plan
+	}
+	return c.cfg.Plan
 }
 
 // strategies names what this member offers.

@@ -3,6 +3,7 @@ package consumer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -11,12 +12,7 @@ import (
 )
 
 // errTopicsChanged ends a session whose topics are no longer those that TopicPattern matches. It is a rebalance to the tasks.
-var errTopicsChanged = topicsChanged{}
-
-type topicsChanged struct{}
-
-func (topicsChanged) Error() string { return "the topics that match Config.TopicPattern have changed" }
-func (topicsChanged) Unwrap() error { return handler.ErrRevoked }
+var errTopicsChanged = fmt.Errorf("the topics that match Config.TopicPattern have changed: %w", handler.ErrRevoked)
 
 // round is one call of Consume. Its contexts are separate, because a stop ends them one after another: first the session, so that
 // nothing starts any more; when no task runs, the connections under it.

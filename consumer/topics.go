@@ -1,6 +1,7 @@
 package consumer
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -43,11 +44,7 @@ func (m *membership) topics() ([]string, error) {
 	return names, nil
 }
 
-type noMatch struct{}
-
-func (noMatch) Error() string { return "no topic matches Config.TopicPattern yet" }
-
-var errNoMatch = noMatch{}
+var errNoMatch = errors.New("no topic matches Config.TopicPattern yet")
 
 // allTopics asks the cluster.
 func (m *membership) allTopics() ([]string, error) {
