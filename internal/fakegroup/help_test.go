@@ -123,10 +123,20 @@ type member struct {
 
 func join(t *testing.T, c *fakegroup.Cluster, cfg *sarama.Config, h *recorder) *member {
 	t.Helper()
+	return run(t, newGroup(t, c, cfg), h)
+}
+
+func newGroup(t *testing.T, c *fakegroup.Cluster, cfg *sarama.Config) *fakegroup.Group {
+	t.Helper()
 	g, err := fakegroup.NewGroup(c, group, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = g.Close() })
+	return g
+}
+
+func run(t *testing.T, g *fakegroup.Group, h *recorder) *member {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := &member{Group: g, h: h, cancel: cancel, done: make(chan struct{})}
 	go func() {
@@ -137,6 +147,7 @@ func join(t *testing.T, c *fakegroup.Cluster, cfg *sarama.Config, h *recorder) *
 			if err == sarama.ErrClosedConsumerGroup {
 				return
 			}
+			time.Sleep(100 * time.Millisecond) // a member that fails at once must not stop the bubble's clock
 		}
 	}()
 	t.Cleanup(func() { m.stop() })
