@@ -11,7 +11,7 @@ FUZZTIME ?= 10s
 TIMEOUT  ?= 10m
 RACE     := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 GOTEST    = go test $(RACE) -shuffle=on -timeout=$(TIMEOUT)
-LINT      = $(CURDIR)/bin/golangci-lint
+TOOL     := go tool -modfile=$(CURDIR)/tools/go.mod
 
 # each,<modules>,<commands>: the commands run in the folder of each module.
 define each
@@ -59,26 +59,24 @@ cover: ## test the library and print what its tests do not reach
 	@go test -coverpkg=./... -coverprofile=cover.out ./... && go tool cover -func=cover.out
 
 .PHONY: lint
-lint: tools ## report faults of form and style
-	$(call each,$(MODULES),$(LINT) run ./...)
+lint: ## report faults of form and style (the first time it builds the linter, about 2 minutes)
+	$(call each,$(MODULES),$(TOOL) golangci-lint run ./...)
 
 .PHONY: fmt
-fmt: tools ## format all files in place
-	$(call each,$(MODULES),$(LINT) fmt ./...)
+fmt: ## format all files in place
+	$(call each,$(MODULES),$(TOOL) golangci-lint fmt ./...)
 
 .PHONY: tidy-check
 tidy-check: ## fail where a go.mod or go.sum is not tidy
 	$(call each,$(MODULES) tools,go mod tidy -diff)
 
 .PHONY: vuln
-vuln: tools ## look the library's dependencies up in the Go vulnerability database
-	@bin/govulncheck ./...
+vuln: ## look the library's dependencies up in the Go vulnerability database
+	@$(TOOL) govulncheck ./...
 
 .PHONY: tools
-tools: bin/golangci-lint ## build the pinned tools into bin/ (about 2 minutes the first time)
-
-bin/golangci-lint: tools/go.mod tools/go.sum
-	cd tools && GOBIN=$(CURDIR)/bin go install tool
+tools: ## build the pinned tools into bin/, for an editor
+	@cd tools && GOBIN=$(CURDIR)/bin go install tool
 
 .PHONY: clean
 clean: ## remove what was built
