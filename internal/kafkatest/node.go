@@ -25,6 +25,7 @@ type Node struct {
 	dir       string // properties, data, log
 	lib       string // jars
 	listeners []listener
+	identity  *identity // with Options.Secure, the same for all nodes of a cluster
 
 	mu     sync.Mutex // held while the process changes
 	proc   *process   // nil when stopped

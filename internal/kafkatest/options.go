@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // The Kafka versions that tests run against.
@@ -21,6 +22,11 @@ type Options struct {
 	// Properties of the broker, over ours. Ours create five offsets partitions, start a group's first rebalance at once,
 	// accept session timeouts from 1 s, and create no topic by itself.
 	Properties map[string]string
+	// Secure adds the listeners behind [Node.Through]: TLS, and SASL inside TLS.
+	Secure bool
+	// ReauthAfter is connections.max.reauth.ms of the SASL listener: a connection whose client has not authenticated again by then
+	// is closed at its next request. 0 means never.
+	ReauthAfter time.Duration
 }
 
 func (o Options) version() string { return cmp.Or(o.Version, Newest) }
@@ -28,7 +34,7 @@ func (o Options) version() string { return cmp.Or(o.Version, Newest) }
 // nodeIDs start at 1, as in most clusters: 0 hides a field that was never set.
 const firstNodeID = 1
 
-// listener is one of a node's doors.
+// listener is one of a node's addresses.
 type listener struct {
 	name       string
 	protocol   string // PLAINTEXT, SSL, SASL_SSL
@@ -67,7 +73,7 @@ func baseProperties(nodes int) map[string]string {
 	}
 }
 
-// listenerProperties are the doors of one node, and the voters that all nodes share.
+// listenerProperties are the addresses of one node.
 func listenerProperties(listeners []listener) map[string]string {
 	var at, advertised, protocols []string
 	for _, l := range listeners {

@@ -56,26 +56,35 @@ func tryNodes(ctx context.Context, o Options, lib string, count int) (_ []*Node,
 	})
 }
 
-// layOut makes the nodes' folders and properties.
+// layOut makes the nodes' folders and properties. On an error the nodes that it made so far come with it.
 func layOut(o Options, lib string, count int) (nodes []*Node, err error) {
+	id, err := o.newIdentity()
+	if err != nil {
+		return nil, err
+	}
 	for i := range count {
 		n, err := newNode(o, lib, int32(firstNodeID+i))
 		if err != nil {
 			return nodes, err
 		}
+		n.identity = id
 		nodes = append(nodes, n)
 	}
-	var voters []string
-	for _, n := range nodes {
-		voters = append(voters, fmt.Sprintf("%d@%s", n.id, loopback(n.listener(controllerListener).port)))
-	}
 	shared := baseProperties(count)
-	shared["controller.quorum.voters"] = strings.Join(voters, ",")
-	return nodes, each(nodes, func(n *Node) error { return n.writeProperties(shared, o.Properties) })
+	shared["controller.quorum.voters"] = voters(nodes)
+	return nodes, each(nodes, func(n *Node) error { return n.writeProperties(shared, o) })
+}
+
+func voters(nodes []*Node) string {
+	var out []string
+	for _, n := range nodes {
+		out = append(out, fmt.Sprintf("%d@%s", n.id, loopback(n.listener(controllerListener).port)))
+	}
+	return strings.Join(out, ",")
 }
 
 func newNode(o Options, lib string, id int32) (*Node, error) {
-	ports, err := freePorts(2)
+	listeners, err := o.newListeners()
 	if err != nil {
 		return nil, err
 	}
@@ -83,23 +92,53 @@ func newNode(o Options, lib string, id int32) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{id: id, version: o.version(), dir: dir, lib: lib, listeners: []listener{
-		{name: controllerListener, protocol: "PLAINTEXT", port: ports[0]},
-		{name: plainListener, protocol: "PLAINTEXT", port: ports[1], advertised: ports[1]},
-	}}
+	n := &Node{id: id, version: o.version(), dir: dir, lib: lib, listeners: listeners}
 	n.Remote = Connect([]string{n.Addr()}, func() *sarama.Config { return configFor(n.version) })
 	return n, nil
 }
 
-func (n *Node) writeProperties(shared, user map[string]string) error {
+// newListeners picks the ports of one node.
+func (o Options) newListeners() ([]listener, error) {
+	listeners := []listener{{name: controllerListener, protocol: "PLAINTEXT"}, {name: plainListener, protocol: "PLAINTEXT"}}
+	if o.Secure {
+		listeners = append(listeners, listener{name: tlsListener, protocol: "SSL"}, listener{name: saslListener, protocol: "SASL_SSL"})
+	}
+	ports, err := freePorts(len(listeners))
+	if err != nil {
+		return nil, err
+	}
+	for i, port := range ports {
+		listeners[i].port, listeners[i].advertised = port, port
+	}
+	return listeners, nil
+}
+
+func (o Options) newIdentity() (*identity, error) {
+	if !o.Secure {
+		return nil, nil
+	}
+	return newIdentity()
+}
+
+func (n *Node) writeProperties(shared map[string]string, o Options) error {
 	own := map[string]string{"node.id": fmt.Sprint(n.id), "log.dirs": n.path("data")}
 	maps.Copy(own, listenerProperties(n.listeners))
-	return os.WriteFile(n.path("server.properties"), propertiesFile(shared, own, user), 0o644)
+	if n.identity != nil {
+		maps.Copy(own, secureProperties(n.path("server.pem"), o.ReauthAfter))
+		if err := os.WriteFile(n.path("server.pem"), n.identity.keystore, 0o600); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(n.path("server.properties"), propertiesFile(shared, own, o.Properties), 0o644)
 }
 
 // format makes the data folder, as Kafka wants it before the first start.
 func (n *Node) format(ctx context.Context) error {
-	cmd, err := n.java("kafka.tools.StorageTool", "format", "-t", clusterID, "-c", n.path("server.properties"))
+	args := []string{"kafka.tools.StorageTool", "format", "-t", clusterID, "-c", n.path("server.properties")}
+	if n.identity != nil {
+		args = append(args, addUser...)
+	}
+	cmd, err := n.java(args...)
 	if err != nil {
 		return err
 	}
