@@ -1,2 +1,65 @@
 // Package consumer is one member of a Kafka consumer group whose messages take seconds to hours to handle.
+//
+//	plan, err := config.For(5 * time.Minute)
+//	c, err := consumer.New(consumer.Config{
+//		Brokers: []string{"localhost:9092"}, Group: "reports", Topics: []string{"report-requests"}, Plan: plan,
+//	}, handler.Func(makeReport))
+//	err = c.Run(ctx) // until ctx ends: drains, commits, leaves the group
+//
+// It drives a sarama consumer group with package handler, over two connections to the group's coordinator that are its own:
+//
+//	                         .--- group connection:  join, sync, heartbeat, leave  (sarama's group work)
+//	consumer -- link --------+--- commit connection: commits, offset look-ups, heartbeats of the lease
+//	                         '--- sarama's own connections: metadata, fetches
+//
+//	handler: claim loops --offsets--> internal/commit --> commit connection
+//	internal/lease <------------------------------------- heartbeats' answers
+//	      '-- over: all tasks cancelled, session ended, join again
+//
+// sarama alone sends all of it over the connection that also waits for fetches, one request at a time: a commit takes a second there,
+// and during a rebalance it fails.
+//
+// # What it promises
+//
+// Of the guarantees of package handler these become stronger here, and some hold only here.
+//
+//   - Nothing lost. An offset counts as committed when the broker has said so, and a commit that was not stored is sent again for as
+//     long as the partition is ours. The start of a partition without a commit is committed before its first task ends.
+//   - A finished task is durable soon: its commit is sent at once when tasks are long, and at most 200 ms later when they are short.
+//     While the group completes a round nobody can commit, which takes milliseconds as a rule, and at most the rebalance timeout when
+//     the leader dies in the middle.
+//   - A commit carries the generation of the latest assignment that was received while the claim is held, and nothing is sent for a
+//     partition once its claim has ended: a late result never overwrites the next owner's progress.
+//   - Every task runs under a lease. Heartbeats of our own go out at the heartbeat interval; when none was answered well for
+//     config.Plan.Lease (the shorter of session and rebalance timeout, less 5 s), or when the coordinator says that the member is
+//     none, every task is cancelled with a [LeaseError], before the broker can have given its partition away. The bound does not grow
+//     with the duration of the tasks. Two exceptions: a task that ignores its context runs on, and is counted; and where a partition is
+//     taken by fiat (the same instance ID started twice, a member removed by an administrator) both run until the next heartbeat.
+//   - A coordinator that moves, restarts or dies costs no session as long as a new one is there before the lease is over.
+//   - A rebalance waits for no task beyond the grace, and a join that other members keep waiting is not cut off by a read timeout.
+//   - Stopping is bounded: the plan's StopGrace, then cancellation, then the last commit and a LeaveGroup, so that the next owner
+//     starts at once and not after the session timeout. It takes at most 2 s beyond the grace, and at most 6 s when no broker
+//     can be reached. A static member does not leave (KIP-345): its partitions wait for its restart, for the session timeout at most.
+//
+// # A rebalance, step by step
+//
+// Under the cooperative protocol the session lives on. The new assignment is heard first; claims of partitions that it lacks stop
+// starting tasks, wait for the grace, commit and return, and the others notice nothing. Under the eager protocol the session ends,
+// all claims do this, and start again from the committed offsets. Each assignment makes one log entry at level info, with what was
+// gained and lost, and one call of a [RebalanceHook].
+//
+// Tasks of a partition that moves away, and under the eager protocol all tasks that do not end within the grace, are cancelled and run
+// again. Adoption of running tasks by the next claim is not part of this version.
+//
+// # Errors
+//
+// [New] opens nothing and names the faulty field. [Consumer.Run] returns nil after a stop, and a [Fatal] for what waiting does not
+// mend; all else is retried with pauses that grow to 10 s, logged and told to hooks. The log repeats a kind of error at most twice
+// a minute.
+//
+// # Seen from outside
+//
+// [Consumer.Status] is a snapshot: state, lease, assignment, claims with their running task and its age, counters. Hooks are values
+// with one or more of the one-method interfaces [RebalanceHook], [SessionEndHook], [CommitHook], [ErrorHook], and those of package
+// handler. The logger is a *slog.Logger; no secret is ever written to it.
 package consumer
