@@ -25,7 +25,8 @@ type Options struct {
 	// Secure adds the listeners behind [Node.Through]: TLS, and SASL inside TLS.
 	Secure bool
 	// ReauthAfter is connections.max.reauth.ms of the SASL listener: a connection whose client has not authenticated again by then
-	// is closed at its next request. 0 means never.
+	// is closed at its next request. 0 means never. Take 2 s or more: clients are early by up to 15 %, and a broker refuses to
+	// authenticate a connection again within one second (ILLEGAL_SASL_STATE).
 	ReauthAfter time.Duration
 }
 

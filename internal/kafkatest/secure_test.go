@@ -45,7 +45,7 @@ type noTokens struct{}
 func (noTokens) Token() (*sarama.AccessToken, error) { return &sarama.AccessToken{Token: "wrong"}, nil }
 
 func TestReauthenticationIsAskedFor(t *testing.T) {
-	n := kafkatest.Kafka(t, kafkatest.Options{Secure: true, ReauthAfter: time.Second})
+	n := kafkatest.Kafka(t, kafkatest.Options{Secure: true, ReauthAfter: 2 * time.Second})
 	b := n.Through(kafkatest.OAuth)
 	cfg := b.Config()
 	tokens := &countedTokens{AccessTokenProvider: cfg.Net.SASL.TokenProvider}
