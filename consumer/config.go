@@ -45,10 +45,12 @@ type Config struct {
 	// Client is a client that the user owns and closes after Run. Brokers and Sarama have to be empty then: the client's own
 	// configuration is the base. Stopping is slower when the cluster is out of reach, since the client's connections cannot be cut.
 	Client sarama.Client
-	// ConsumerGroup is a group that the user owns and closes after Run; closing it leaves the group. Brokers, Sarama and Client have to
-	// be empty then. Its configuration should come from Plan.Apply, and its strategies from [Consumer.BalanceStrategies]. What needs
-	// connections of our own is missing: answered commits, the lease, and joins that can be cancelled. Run drains its Errors().
-	ConsumerGroup sarama.ConsumerGroup
+	// ConsumerGroup makes the group instead, for a user who wants to own it: Run calls it once and does not close what it returns, and
+	// closing it is what leaves the group. Set the strategies as Consumer.Group.Rebalance.GroupStrategies of a configuration from
+	// Plan.Apply, so that assignments are heard; a function that returns a group which exists already ignores them. Brokers, Sarama
+	// and Client have to be empty. What needs connections of our own is missing then: answered commits, the lease, and joins that can
+	// be cancelled. Run drains the group's Errors().
+	ConsumerGroup func(strategies []sarama.BalanceStrategy) (sarama.ConsumerGroup, error)
 
 	// Logger defaults to slog.Default().
 	Logger *slog.Logger

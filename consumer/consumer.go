@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"sync/atomic"
 
-	"github.com/IBM/sarama"
-
 	"github.com/evenkeel-go/evenkeel/handler"
 )
 
@@ -63,10 +61,4 @@ func (c *Consumer) Run(ctx context.Context) error {
 		return nil // stopped before a broker answered
 	}
 	return m.run(ctx)
-}
-
-// BalanceStrategies wraps strategies, or the plan's own, for a ConsumerGroup that the user makes for Config.ConsumerGroup. With
-// Brokers or Client the consumer does this by itself.
-func (c *Consumer) BalanceStrategies(s ...sarama.BalanceStrategy) []sarama.BalanceStrategy {
-	return c.tasks.BalanceStrategies(s...)
 }

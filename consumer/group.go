@@ -24,9 +24,10 @@ func (g *groupHandler) Setup(s sarama.ConsumerGroupSession) error {
 	own := newSession(g.membership, g.round, s)
 	g.round.enter(own)
 	g.watched.joined(s.MemberID(), s.GenerationID())
-	if g.link == nil {
+	if !g.watched.heard(s.GenerationID()) { // a group of the user without our strategies
 		g.assigned(s.Claims(), s.GenerationID())
-	} else {
+	}
+	if own.lease != nil {
 		own.lease.start()
 	}
 	return g.tasks.Setup(s)

@@ -27,8 +27,7 @@ func (c client) Config() *sarama.Config { return c.conf }
 func (c *Consumer) open(ctx context.Context) (*membership, error) {
 	m := &membership{Consumer: c, plan: c.cfg.Plan}
 	if c.cfg.ConsumerGroup != nil {
-		m.group = c.cfg.ConsumerGroup
-		return m, nil
+		return m, m.borrow()
 	}
 	l, err := c.connect(ctx)
 	if l == nil {
@@ -39,6 +38,16 @@ func (c *Consumer) open(ctx context.Context) (*membership, error) {
 		return nil, c.explain(err)
 	}
 	return m, nil
+}
+
+// borrow takes the group that the user makes.
+func (m *membership) borrow() error {
+	group, err := m.cfg.ConsumerGroup(m.hear(m.tasks.BalanceStrategies()))
+	if err == nil && group == nil {
+		err = fault("ConsumerGroup", "a function that returned nil", "return a group or an error")
+	}
+	m.group = group
+	return err
 }
 
 // connect waits for a broker that answers.

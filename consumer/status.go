@@ -78,6 +78,7 @@ type watched struct {
 	generation int32
 	rebalances int
 	latest     Partitions
+	told       int32 // generation of latest
 	lastEnd    *SessionEnd
 	lastError  error
 	lastErrAt  time.Time
@@ -113,6 +114,13 @@ func (w *watched) joined(memberID string, generation int32) {
 	w.joinedOnce, w.memberID, w.generation = true, memberID, generation
 }
 
+// heard says that the assignment of a generation has been told.
+func (w *watched) heard(generation int32) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.told == generation && w.latest != nil
+}
+
 func (w *watched) everJoined() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,7 +132,7 @@ func (w *watched) assigned(now Partitions, generation int32) (before Partitions)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before, w.latest = w.latest, now
-	w.generation = generation
+	w.generation, w.told = generation, generation
 	w.rebalances++
 	return before
 }
