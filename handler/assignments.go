@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -13,36 +14,49 @@ type assignments struct {
 	mu         sync.Mutex
 	latest     assign.Assignment
 	generation int32
-	claims     map[Claim]chan struct{}
+	held       map[Claim]*holding
 }
 
-// hear is the [assign.Listener].
+// holding is a claim that is running now.
+type holding struct{ stop context.CancelFunc }
+
+func newAssignments() *assignments { return &assignments{held: map[Claim]*holding{}} }
+
+// hear is the [assign.Listener]. When it has returned, nothing starts any more on a partition that the assignment does not contain.
 func (a *assignments) hear(latest assign.Assignment, generation int32) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.latest, a.generation = latest, generation
-	for key, revoked := range a.claims {
-		if !slices.Contains(latest[key.Topic], key.Partition) {
-			close(revoked)
-			delete(a.claims, key)
-		}
+	for _, h := range a.replace(latest, generation) {
+		h.stop()
 	}
 }
 
-// enter returns the channel that is closed when an assignment without key arrives.
-func (a *assignments) enter(key Claim) <-chan struct{} {
+// replace returns the claims that are no longer ours.
+func (a *assignments) replace(latest assign.Assignment, generation int32) (gone []*holding) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	revoked := make(chan struct{})
-	a.claims[key] = revoked
-	return revoked
+	a.latest, a.generation = latest, generation
+	for key, h := range a.held {
+		if !slices.Contains(latest[key.Topic], key.Partition) {
+			gone = append(gone, h)
+			delete(a.held, key)
+		}
+	}
+	return gone
 }
 
-func (a *assignments) leave(key Claim, revoked <-chan struct{}) {
+// enter makes an assignment without key call stop.
+func (a *assignments) enter(key Claim, stop context.CancelFunc) *holding {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.claims[key] == revoked {
-		delete(a.claims, key)
+	h := &holding{stop: stop}
+	a.held[key] = h
+	return h
+}
+
+func (a *assignments) leave(key Claim, h *holding) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.held[key] == h {
+		delete(a.held, key)
 	}
 }
 

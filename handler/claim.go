@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/internal/schedule"
@@ -10,11 +11,13 @@ import (
 
 // claim is what the loop of one claimed partition and the runners share. The loop's own state is in [loop].
 type claim struct {
-	key     Claim
-	pool    *pool
-	session context.Context // of the sarama session: checked before each start
-	scope   *task.Scope     // parent of the contexts of its tasks
-	wake    chan struct{}   // 1: something ended. Lossy by design, the truth is under the lock
+	key    Claim
+	pool   *pool
+	logger *slog.Logger
+	intake context.Context // ends at the first sign of revocation that is not a closed channel: checked before each start
+	stop   context.CancelFunc
+	scope  *task.Scope   // parent of the contexts of its tasks
+	wake   chan struct{} // 1: something ended. Lossy by design, the truth is under the lock
 
 	// Under the pool's lock.
 	queue   schedule.Queue[Task]
@@ -27,7 +30,7 @@ type claim struct {
 	queued  bool     // in the ring
 	closed  bool     // revoked: nothing starts any more
 	left    bool     // ConsumeClaim has returned: results are strays
-	watched bool     // the loop looks after runs that last
+	watched bool     // the loop looks by itself soon
 	hungry  bool     // the loop waits for room in its backlog
 	before  *claim   // an earlier claim whose task still runs
 	after   *claim   // the claim that waits for this one's task
@@ -41,12 +44,6 @@ type progress struct {
 	next  int64 // offset after the last one
 }
 
-// failure is a task whose handler failed, for the loop to decide on.
-type failure struct {
-	task *Task
-	err  error
-}
-
 // view is the loop's state as others may see it.
 type view struct {
 	since    time.Duration
@@ -57,10 +54,12 @@ type view struct {
 }
 
 func newClaim(key Claim, p *pool, session context.Context) *claim {
-	return &claim{
-		key: key, pool: p, session: session, scope: task.NewScope(session), wake: make(chan struct{}, 1),
-		view: view{since: p.now(), finished: -1},
+	c := &claim{
+		key: key, pool: p, logger: p.logger.With(attrTopic(key.Topic), attrPartition(key.Partition)),
+		scope: task.NewScope(session), wake: make(chan struct{}, 1), view: view{since: p.now(), finished: -1},
 	}
+	c.intake, c.stop = context.WithCancel(session)
+	return c
 }
 
 // signal tells the loop that something ended.
@@ -93,21 +92,28 @@ func (c *claim) succeededLocked(tasks []Task) Outcome {
 	return Succeeded
 }
 
-// failedLocked tells a failure from a cancellation: a handler that returns an error after we cancelled it has not failed.
+// failedLocked tells a failure from a cancellation: a handler that returns an error after we cancelled it has not failed. A panic
+// is told in any case.
 func (c *claim) failedLocked(t *Task, err error) Outcome {
 	counts := &c.pool.counts
+	_, panicked := err.(*PanicError) //nolint:errorlint // made by the runner, not wrapped
+	if panicked {
+		counts.Panicked++
+	}
+	cancelled := c.scope.Cause() != nil
 	switch {
 	case c.left:
 		counts.Strays++
 		return Stray
-	case c.scope.Cause() != nil:
+	case cancelled && !panicked:
 		counts.Cancelled++
 		return Cancelled
 	}
-	if _, ok := err.(*PanicError); ok { //nolint:errorlint // made by the runner, not wrapped
-		counts.Panicked++
+	c.held, c.failed = true, &failure{task: t, err: err}
+	if cancelled {
+		counts.Cancelled++
+		return Cancelled
 	}
 	counts.Failed++
-	c.held, c.failed = true, &failure{task: t, err: err}
 	return Failed
 }

@@ -101,11 +101,11 @@ func TestClosedMessagesEndTheClaim(t *testing.T) {
 // B17: whatever the handler does to its goroutine, the message is tried again and nothing else suffers.
 func TestPanicAndGoexitAreFailures(t *testing.T) {
 	faults := map[string]func(){
-		"string": func() { panic("boom") },
-		"error":  func() { panic(errors.New("boom")) },
-		"nil":    func() { var p *int; *p = 1 },
-		"index":  func() { _ = []int{}[len(ends)] },
-		"goexit": runtime.Goexit,
+		"string":    func() { panic("boom") },
+		"error":     func() { panic(errors.New("boom")) },
+		"nil":       func() { var p *int; *p = 1 },
+		"index":     func() { _ = []int{}[len(ends)] },
+		"goexit":    runtime.Goexit,
 		"panic nil": func() { panic(nil) }, //nolint:govet // on purpose
 	}
 	for name, fault := range faults {

@@ -11,12 +11,12 @@ func (r *runner) exec() {
 			r.fail(i, recovered(recover()))
 		}
 	}()
-	session, watched := r.claim.session, r.pool.hooks.perTask()
+	intake, watched := r.claim.intake, r.pool.hooks.perTask()
 	for {
 		if i = r.next.Add(1) - 1; i >= n { // the end, or the rest was taken back
 			break
 		}
-		if session.Err() != nil { // the loop may not have seen it yet, and nothing starts after a revocation
+		if intake.Err() != nil { // the loop may not have seen it yet, and nothing starts after a revocation
 			r.giveBack(i)
 			break
 		}
@@ -54,12 +54,12 @@ func (r *runner) fail(i int32, err error) {
 	r.err = err
 }
 
-// giveBack ends the run before task i, which counts as started but is not. The loop may have taken the rest back meanwhile: then
-// task i alone is left to give.
+// giveBack ends the run before task i, which counts as started but is not, because the intake has ended. The claim's loop may be
+// at something else, so the claim is closed here: its runner would come back for the same task over and over.
 func (r *runner) giveBack(i int32) {
 	r.pool.mu.Lock()
 	defer r.pool.mu.Unlock()
-	r.next.Store(cut)
+	r.pool.closeLocked(r.claim)
 	if i < r.n {
 		r.takeBackLocked(i)
 	}
@@ -91,5 +91,8 @@ func (r *runner) report(i int32, t *Task, err error, elapsed time.Duration) {
 	r.pool.mu.Lock()
 	outcome := r.settleLocked(i + 1)
 	r.pool.mu.Unlock()
+	if outcome == Stray {
+		r.claim.tellLate(&late{task: t, err: err, elapsed: elapsed})
+	}
 	r.pool.hooks.ended(TaskEnd{Message: t.ConsumerMessage, Outcome: outcome, Err: err, Attempt: int(t.attempt), Elapsed: elapsed})
 }

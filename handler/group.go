@@ -47,10 +47,10 @@ func (g *GroupHandler) defaultStrategy() sarama.BalanceStrategy {
 	return sarama.NewBalanceStrategyCooperativeSticky()
 }
 
-// Setup implements sarama.ConsumerGroupHandler.
+// Setup implements sarama.ConsumerGroupHandler. It does nothing and returns nil.
 func (g *GroupHandler) Setup(sarama.ConsumerGroupSession) error { return nil }
 
-// Cleanup implements sarama.ConsumerGroupHandler: it waits for commits that are under way.
+// Cleanup implements sarama.ConsumerGroupHandler: it waits for commits that are under way, and returns nil.
 func (g *GroupHandler) Cleanup(s sarama.ConsumerGroupSession) error {
 	g.mu.Lock()
 	c := g.commits[s]
@@ -64,10 +64,13 @@ func (g *GroupHandler) Cleanup(s sarama.ConsumerGroupSession) error {
 
 // ConsumeClaim implements sarama.ConsumerGroupHandler: it runs the tasks of one partition until the partition is revoked, lost or
 // the group stops. It returns at most one second after the grace that the reason allows, even if a task hangs and ignores its
-// context.
+// context. The error is always nil: failures of tasks are retried and logged.
 func (g *GroupHandler) ConsumeClaim(s sarama.ConsumerGroupSession, c sarama.ConsumerGroupClaim) error {
 	l := g.newLoop(s, c)
-	defer g.heard.leave(l.key, l.revoked)
+	defer l.stop()
+	holding := g.heard.enter(l.key, l.stop)
+	defer g.heard.leave(l.key, holding)
+	defer context.AfterFunc(l.work, l.workEnded)()
 	g.enter(l.claim)
 	l.run()
 	return nil
@@ -79,10 +82,9 @@ func (g *GroupHandler) newLoop(s sarama.ConsumerGroupSession, c sarama.ConsumerG
 	start := max(c.InitialOffset(), -1)
 	plan := g.opts.Plan
 	return &loop{
-		claim: newClaim(key, g.pool, s.Context()), group: s, source: c, messages: c.Messages(),
-		work: workOf(s), revoked: g.heard.enter(key), heard: g.heard, committer: g.committerOf(s, c), plan: plan, retry: g.opts.Retry,
-		logger: g.logger.With(attrTopic(key.Topic), attrPartition(key.Partition)),
-		alarm:  newAlarm(), open: true, first: true, finished: start, committed: start, lastCommit: -plan.CommitInterval,
+		claim: newClaim(key, g.pool, s.Context()), group: s, session: s.Context(), work: workOf(s), heard: g.heard,
+		source: c, messages: c.Messages(), committer: g.committerOf(s, c), plan: plan, retry: g.opts.Retry,
+		alarm: newAlarm(), open: true, first: true, finished: start, committed: start, lastCommit: -plan.CommitInterval,
 		room: room{source: source, messages: plan.BacklogMessages, bytes: plan.BacklogBytes},
 	}
 }
@@ -102,23 +104,17 @@ func (g *GroupHandler) enter(c *claim) {
 	blocked := c.before != nil
 	p.mu.Unlock()
 	if blocked {
-		g.logger.LogAttrs(context.Background(), slog.LevelWarn,
-			"a task that was given up still runs on this partition: nothing starts there before it has returned",
-			attrTopic(c.key.Topic), attrPartition(c.key.Partition))
+		c.logger.LogAttrs(context.Background(), slog.LevelWarn,
+			"a task that was given up still runs on this partition: nothing starts there before it has returned")
 	}
 	p.hooks.claimed(c.key)
 }
 
-// Wait returns when no task runs any more, or with the cause of ctx. Call it after the group has stopped, when tasks that were
-// given up should end before the process does.
+// Wait returns nil as soon as no task runs, or the cause of ctx when it ends first. Call it after the group has stopped, when tasks
+// that were given up should end before the process does.
 func (g *GroupHandler) Wait(ctx context.Context) error {
-	done := make(chan struct{})
-	go func() { // ends with the last task
-		g.pool.wg.Wait()
-		close(done)
-	}()
 	select {
-	case <-done:
+	case <-g.pool.whenIdle():
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -49,7 +49,7 @@ func New(h Handler, o Options) (*GroupHandler, error) {
 	}
 	return &GroupHandler{
 		opts: o, pool: newPool(h, o), logger: o.Logger,
-		heard:   &assignments{claims: map[Claim]chan struct{}{}},
+		heard:   newAssignments(),
 		commits: map[sarama.ConsumerGroupSession]*commits{},
 	}, nil
 }
@@ -58,8 +58,8 @@ func check(h Handler, o Options) error {
 	switch {
 	case isNil(h):
 		return fmt.Errorf("%w: the handler is nil: pass a handler.Func or a value with a Handle method", ErrOptions)
-	case o.Plan == nil:
-		return fmt.Errorf("%w: Options.Plan is nil: derive one with config.For(how long a task usually takes)", ErrOptions)
+	case o.Plan == nil || o.Plan.Input.Expected == 0:
+		return fmt.Errorf("%w: Options.Plan is empty: derive one with config.For(how long a task usually takes)", ErrOptions)
 	case o.Slots < 0:
 		return fmt.Errorf("%w: Options.Slots is %d: set how many tasks may run at once, or 0 for one a claimed partition", ErrOptions, o.Slots)
 	}

@@ -2,7 +2,6 @@ package handler
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -25,15 +24,14 @@ const (
 type loop struct {
 	*claim
 	group     sarama.ConsumerGroupSession
+	session   context.Context // of group
+	work      context.Context // ends when the member has to stop all tasks at once
+	heard     *assignments
 	source    sarama.ConsumerGroupClaim
 	messages  <-chan *sarama.ConsumerMessage
-	work      context.Context // ends when the member has to stop all tasks at once
-	revoked   <-chan struct{} // closed by an assignment without this partition
-	heard     *assignments
 	committer member.Committer
 	plan      *config.Plan
 	retry     retry.Policy
-	logger    *slog.Logger
 
 	alarm   *alarm
 	resting bool // ends of tasks are left alone for a moment
@@ -68,15 +66,17 @@ func (l *loop) run() {
 			l.takeOver()
 		case <-l.alarm.timer.C:
 			l.ring()
-		case <-l.session.Done():
-			l.open = false
-		case <-l.revoked:
-			l.open = false
-		case <-l.work.Done():
+		case <-l.intake.Done():
 			l.open = false
 		}
 	}
 	l.letGo()
+}
+
+// workEnded stops starts and cancels tasks, whatever the loop is at: it may be at a log or a hook that takes its time.
+func (l *loop) workEnded() {
+	l.stop()
+	l.scope.Cancel(lostBy(context.Cause(l.work)))
 }
 
 // takeOver settles what ended and then leaves ends alone for a moment, unless the loop waits for room.

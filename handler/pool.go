@@ -20,20 +20,20 @@ type pool struct {
 	logger  *slog.Logger
 	base    time.Time
 
-	wg sync.WaitGroup // of the runners
-
 	mu      sync.Mutex
-	running int
+	running int // runners
+	asking  int // look-ups of committed offsets
+	idle    chan struct{}
 	ring    schedule.Ring[*claim]
 	spare   []*runner
 	claims  map[Claim]*claim // that are held now
 	strays  map[Claim]*claim // that were given up with a task still running
-	counts  Counts
+	counts  Counts           // of tasks that are settled
 }
 
 func newPool(h Handler, o Options) *pool {
 	return &pool{
-		handler: h, slots: o.Slots, hooks: sortHooks(o.Hooks), logger: o.Logger, base: time.Now(),
+		handler: h, slots: o.Slots, hooks: sortHooks(o.Hooks, o.Logger), logger: o.Logger, base: time.Now(),
 		claims: map[Claim]*claim{}, strays: map[Claim]*claim{},
 	}
 }
@@ -60,7 +60,6 @@ func (p *pool) kickLocked() {
 		return
 	}
 	p.running++
-	p.wg.Add(1)
 	r := p.runnerLocked()
 	go r.loop() // ends when nothing is ready; GroupHandler.Wait waits for it
 }
@@ -76,11 +75,12 @@ func (p *pool) runnerLocked() *runner {
 }
 
 // retireLocked gives the slot of r back.
-func (p *pool) retireLocked(r *runner) {
+func (p *pool) retireLocked(r *runner) (idle chan struct{}) {
 	p.running--
 	if len(p.spare) < spareRunners {
 		p.spare = append(p.spare, r)
 	}
+	return p.idleLocked()
 }
 
 // enterLocked makes c the claim of its partition. As long as a task of an earlier claim of it still runs, nothing starts: the
@@ -92,7 +92,8 @@ func (p *pool) enterLocked(c *claim) {
 	}
 }
 
-// closeLocked takes c out of service: what has not started is dropped, what has ended is settled, and what runs goes on.
+// closeLocked takes c out of service: what has not started is dropped, what has ended is settled, and what runs goes on. A runner
+// that finds the end of the intake does it as well as the claim's loop.
 func (p *pool) closeLocked(c *claim) {
 	c.closed = true
 	c.queue.Clear()
@@ -115,6 +116,7 @@ func (p *pool) leaveLocked(c *claim) (abandoned int) {
 	if c.flight > 0 {
 		p.strays[c.key] = c
 	}
+	p.counts.Abandoned += int64(c.flight)
 	return c.flight
 }
 

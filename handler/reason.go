@@ -3,9 +3,8 @@ package handler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
-
-	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/config"
 )
@@ -15,7 +14,8 @@ type Reason int
 
 const (
 	// StreamEnded: sarama closed the partition's messages although it is still ours (an offset out of range, say). Running tasks
-	// end in peace; sarama then ends the session, and the next one starts where this one stopped.
+	// end in peace; sarama then ends the session, and the next one starts where this one stopped. Told from a revocation only with
+	// the strategies of [GroupHandler.BalanceStrategies]; without them it counts as one.
 	StreamEnded Reason = iota
 	// Stopping: the context given to Consume or Run has ended. Running tasks get the plan's StopGrace.
 	Stopping
@@ -28,11 +28,6 @@ const (
 // String returns the reason in a few words.
 func (r Reason) String() string {
 	return [...]string{"stream ended", "stop", "rebalance", "membership lost"}[r]
-}
-
-// cause is what the contexts of the tasks end with.
-func (r Reason) cause() error {
-	return [...]error{ErrRevoked, ErrDraining, ErrRevoked, ErrLost}[r]
 }
 
 // grace is how long running tasks are waited for; limited is false when they may take their time.
@@ -54,21 +49,6 @@ func (r Reason) cancelsFirst(p *config.Plan) bool {
 	return r == Lost || r == Rebalance && p.CancelFirst
 }
 
-// reasonOf reads why a session ended from the cause of its context (sarama sets it since v1.50, consumer_group_session.go).
-func reasonOf(cause error) Reason {
-	switch {
-	case errors.Is(cause, ErrDraining), errors.Is(cause, context.Canceled), errors.Is(cause, context.DeadlineExceeded):
-		return Stopping
-	case errors.Is(cause, sarama.ErrRebalanceInProgress),
-		errors.Is(cause, sarama.ErrSessionPartitionCountChanged),
-		errors.Is(cause, sarama.ErrSessionConsumeClaimExited),
-		errors.Is(cause, ErrRevoked):
-		return Rebalance
-	default: // heartbeats failed, expelled, fenced, or a claim overstayed: the partitions may be somebody else's already
-		return Lost
-	}
-}
-
 // reason looks at the signs of revocation, the most urgent first.
 func (l *loop) reason() Reason {
 	switch {
@@ -81,4 +61,26 @@ func (l *loop) reason() Reason {
 	default:
 		return Rebalance
 	}
+}
+
+// cause is what the contexts of the tasks end with.
+func (l *loop) cause(r Reason) error {
+	switch {
+	case r == Stopping:
+		return ErrDraining
+	case r != Lost:
+		return ErrRevoked
+	case l.work.Err() != nil:
+		return lostBy(context.Cause(l.work))
+	default:
+		return lostBy(context.Cause(l.session))
+	}
+}
+
+// lostBy makes an error that is ErrLost, and says how the membership was lost.
+func lostBy(cause error) error {
+	if errors.Is(cause, ErrLost) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", ErrLost, cause)
 }

@@ -21,9 +21,11 @@ func (l *loop) letGo() {
 	before := l.succeeded
 	l.close()
 	reason := l.drain()
+	abandoned := l.part(reason)
 	l.commitLast(reason)
 	l.leave(ClaimEnd{
-		Claim: l.key, Reason: reason, Cause: context.Cause(l.session), Waited: l.pool.now() - began, Succeeded: l.succeeded - before,
+		Claim: l.key, Reason: reason, Cause: context.Cause(l.session), Waited: l.pool.now() - began,
+		Succeeded: l.succeeded - before, Abandoned: abandoned,
 	})
 }
 
@@ -36,8 +38,9 @@ func (l *loop) close() {
 }
 
 // settleAll takes results over and commits them without regard to the plan's interval.
-func (l *loop) settleAll() {
-	now := l.exchange(nil)
+func (l *loop) settleAll() { l.commitAll(l.exchange(nil)) }
+
+func (l *loop) commitAll(now time.Duration) {
 	if l.finished > l.committed {
 		l.commit(l.finished, now)
 	}
@@ -61,8 +64,8 @@ func (l *loop) drain() Reason {
 		case <-w.work:
 			w.work = nil
 			w.escalate(l)
-		case <-w.revoked:
-			w.revoked = nil
+		case <-w.intake:
+			w.intake = nil
 			w.escalate(l)
 		}
 	}
@@ -71,7 +74,7 @@ func (l *loop) drain() Reason {
 
 // giveUp cancels what still runs.
 func (l *loop) giveUp(r Reason) {
-	l.scope.Cancel(r.cause())
+	l.scope.Cancel(l.cause(r))
 	t := time.NewTimer(windDown)
 	defer t.Stop()
 	for l.flying() {
@@ -90,43 +93,21 @@ func (l *loop) flying() bool {
 	return l.flight > 0
 }
 
-// wait is the state of a drain.
-type wait struct {
-	reason  Reason
-	timer   *time.Timer
-	until   time.Time // when the timer rings; zero for never
-	session <-chan struct{}
-	work    <-chan struct{}
-	revoked <-chan struct{}
-}
-
-func (l *loop) newWait() *wait {
-	w := &wait{reason: -1, timer: time.NewTimer(time.Hour), session: l.session.Done(), work: l.work.Done(), revoked: l.revoked}
-	w.timer.Stop()
-	w.escalate(l)
-	return w
-}
-
-// escalate takes a new reason if it is more urgent than the one so far; the end of the wait never moves back.
-func (w *wait) escalate(l *loop) {
-	r := l.reason()
-	if r <= w.reason {
-		return
-	}
-	w.reason = r
-	if r.cancelsFirst(l.plan) {
-		l.scope.Cancel(r.cause())
-	}
-	grace, limited := r.grace(l.plan)
-	if until := time.Now().Add(grace); limited && (w.until.IsZero() || until.Before(w.until)) {
-		w.until = until
-		w.timer.Reset(grace)
-	}
+// part takes the last results over. What ends from here on is a stray: in one hold of the lock, so that no success is counted that
+// nobody commits.
+func (l *loop) part(r Reason) (abandoned int) {
+	l.scope.Cancel(l.cause(r))
+	p := l.pool
+	p.mu.Lock()
+	got := l.resultsLocked()
+	abandoned = p.leaveLocked(l.claim)
+	p.mu.Unlock()
+	l.commitAll(l.digest(got))
+	return abandoned
 }
 
 // commitLast waits for the answer to the last commit: once ConsumeClaim has returned nothing is sent for the partition any more.
 func (l *loop) commitLast(r Reason) {
-	l.settleAll()
 	limit := lastCommit
 	if r == Lost {
 		limit = 0
@@ -136,14 +117,8 @@ func (l *loop) commitLast(r Reason) {
 	l.committer.Release(ctx)
 }
 
-// leave ends the claim. What still runs is a stray from here on.
+// leave tells that the claim has ended, and lets a paused source go on.
 func (l *loop) leave(e ClaimEnd) {
-	l.scope.Cancel(e.Reason.cause())
-	p := l.pool
-	p.mu.Lock()
-	e.Abandoned = p.leaveLocked(l.claim)
-	p.counts.Abandoned += int64(e.Abandoned)
-	p.mu.Unlock()
 	if l.room.paused {
 		l.room.source.Resume()
 	}
@@ -152,5 +127,5 @@ func (l *loop) leave(e ClaimEnd) {
 		level, text = slog.LevelWarn, "claim ended with a task that did not return when its context was cancelled: its result will be dropped"
 	}
 	l.logger.LogAttrs(context.Background(), level, text, attrReason(e.Reason), attrCause(e.Cause), slog.Duration("waited", e.Waited))
-	p.hooks.released(e)
+	l.pool.hooks.released(e)
 }

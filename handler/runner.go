@@ -31,7 +31,7 @@ type runner struct {
 func (r *runner) loop() {
 	clean := false
 	defer func() {
-		if !clean { // a handler called Goexit: slot, run and WaitGroup entry pass over
+		if !clean { // a handler called Goexit: slot and run pass over
 			go r.loop() // ends as the one before it would have
 		}
 	}()
@@ -39,7 +39,6 @@ func (r *runner) loop() {
 		r.exec()
 	}
 	clean = true
-	r.pool.wg.Done()
 }
 
 // turnOver settles the run that has ended and takes the next one, in one hold of the lock. Without a next one the runner has been
@@ -47,11 +46,16 @@ func (r *runner) loop() {
 func (r *runner) turnOver() bool {
 	p, ended := r.pool, r.claim
 	now := p.now()
+	var wake bool
+	var stray *late
+	var idle chan struct{}
 	p.mu.Lock()
-	wake := ended != nil && r.finishLocked(now)
+	if ended != nil {
+		wake, stray = r.finishLocked(now)
+	}
 	taken, watch := r.takeLocked(now)
 	if taken == nil {
-		p.retireLocked(r)
+		idle = p.retireLocked(r)
 	}
 	p.mu.Unlock()
 	if wake {
@@ -60,6 +64,8 @@ func (r *runner) turnOver() bool {
 	if watch {
 		taken.signal()
 	}
+	ended.tellLate(stray)
+	closeIf(idle)
 	return taken != nil
 }
 
@@ -79,26 +85,33 @@ func (r *runner) takeLocked(now time.Duration) (c *claim, watch bool) {
 		r.turn = now
 	}
 	c.active, c.flight = r, c.flight+int(r.n)
-	r.pool.counts.Started += int64(r.n)
 	r.pool.kickLocked()
 	watch = r.n > 1 && !c.watched
 	c.watched = c.watched || watch
 	return c, watch
 }
 
-// finishLocked settles the run and says whether the claim's loop has to be woken. It need not be when it will look by itself: the
-// runs are short, more are ready, and the last of a burst does wake it.
-func (r *runner) finishLocked(now time.Duration) (wake bool) {
+// finishLocked settles the run and says whether the claim's loop has to be woken, and what of the run came too late.
+func (r *runner) finishLocked(now time.Duration) (wake bool, stray *late) {
 	c := r.claim
 	c.pace.Add(now-r.begin, int(r.n))
-	r.settleLocked(r.n)
+	if r.settleLocked(r.n) == Stray {
+		stray = &late{task: &r.tasks[r.n-1], err: r.err, elapsed: now - r.begin}
+	}
 	c.active = nil
 	if c.left {
 		r.pool.returnedLocked(c)
-		return false
+		return false, stray
 	}
 	r.pool.readyLocked(c, now-r.turn < schedule.Turn)
-	looks := c.queued && !c.hungry && now-r.begin < bunch
+	return r.wakesLocked(now), nil
+}
+
+// wakesLocked says whether the end of the run has to be told. It need not be when the loop looks by itself soon: the runs are short
+// and more are ready, whose last one does wake it.
+func (r *runner) wakesLocked(now time.Duration) bool {
+	c := r.claim
+	looks := c.watched && c.queued && !c.hungry && now-r.begin < bunch
 	return c.closed || !looks && (c.ended.n > 0 || c.failed != nil)
 }
 
@@ -112,6 +125,7 @@ func (r *runner) settleLocked(upTo int32) Outcome {
 		good--
 	}
 	c.flight -= int(upTo - r.done)
+	r.pool.counts.Started += int64(upTo - r.done)
 	outcome := c.succeededLocked(r.tasks[r.done:good])
 	if good < upTo {
 		outcome = c.failedLocked(&r.tasks[good], r.err)
@@ -133,6 +147,5 @@ func (r *runner) takeBackLocked(from int32) {
 		c.queue.PutBack(rest)
 	}
 	c.flight -= len(rest)
-	r.pool.counts.Started -= int64(len(rest))
 	r.n = from
 }

@@ -1,12 +1,13 @@
 package handler
 
-import (
-	"context"
-	"errors"
-	"fmt"
-	"log/slog"
-	"time"
-)
+import "time"
+
+// results is what a loop takes over from its claim.
+type results struct {
+	progress
+	failed  *failure
+	watched bool
+}
 
 // exchange puts new tasks in and takes results out, in one hold of the lock, then commits, retries, pauses or resumes. It returns
 // the time, which it has looked up anyway.
@@ -16,23 +17,34 @@ func (l *loop) exchange(slab []Task) time.Duration {
 	l.queue.Push(slab)
 	p.readyLocked(l.claim, false)
 	p.kickLocked()
-	ended, failed, watched := l.ended, l.failed, l.watched
-	l.ended, l.failed = progress{}, nil
-	l.backlog, l.bytes = l.backlog-ended.n, l.bytes-ended.bytes
-	l.view.backlog, l.view.bytes = l.backlog, l.bytes
-	if ended.n > 0 {
-		l.view.finished = ended.next
-	}
+	got := l.resultsLocked()
 	p.mu.Unlock()
-	now := p.now()
-	l.advance(ended, now)
-	if failed != nil {
-		l.failedTask(failed, now)
+	return l.digest(got)
+}
+
+// resultsLocked takes the results out of the claim.
+func (l *loop) resultsLocked() results {
+	got := results{progress: l.ended, failed: l.failed, watched: l.watched}
+	l.ended, l.failed = progress{}, nil
+	l.backlog, l.bytes = l.backlog-got.n, l.bytes-got.bytes
+	l.view.backlog, l.view.bytes = l.backlog, l.bytes
+	if got.n > 0 {
+		l.view.finished = got.next
 	}
-	if watched && !l.alarm.isSet(atLook) {
+	return got
+}
+
+// digest does what the results ask for.
+func (l *loop) digest(got results) time.Duration {
+	now := l.pool.now()
+	l.advance(got.progress, now)
+	if got.failed != nil {
+		l.failedTask(got.failed, now)
+	}
+	if got.watched && !l.alarm.isSet(atLook) {
 		l.alarm.set(atLook, now+look, now)
 	}
-	l.room.measure(ended.n, now)
+	l.room.measure(got.n, now)
 	l.makeRoom()
 	return now
 }
@@ -59,9 +71,13 @@ func (l *loop) commit(offset int64, now time.Duration) {
 
 // failedTask sets the time of the next attempt. Until then the slot is free and the partition is held: nothing is passed over.
 func (l *loop) failedTask(f *failure, now time.Duration) {
+	if !l.open {
+		l.tellFailure(f, 0)
+		return
+	}
 	attempt := int(f.task.attempt)
 	pause := l.retry.Delay(attempt)
-	l.logFailure(f, attempt, pause)
+	l.tellFailure(f, pause)
 	l.again = make([]Task, 1)
 	l.again[0].prepare(f.task.ConsumerMessage, int32(min(attempt+1, 1<<30)), l.scope) //nolint:gosec // bounded
 	l.alarm.set(atRetry, now+pause, now)
@@ -75,16 +91,4 @@ func (l *loop) tryAgain() {
 	l.again, l.held = nil, false
 	p.readyLocked(l.claim, false)
 	p.kickLocked()
-}
-
-// logFailure writes one entry an attempt, with the stack after a panic.
-func (l *loop) logFailure(f *failure, attempt int, pause time.Duration) {
-	attrs := []slog.Attr{attrOffset(f.task.Offset), slog.Int("attempt", attempt), slog.Duration("retry_in", pause), slog.Any("error", f.err)}
-	var p *PanicError
-	if errors.As(f.err, &p) {
-		attrs = append(attrs, slog.String("stack", fmt.Sprintf("%+v", p.StackTrace())))
-		l.logger.LogAttrs(context.Background(), slog.LevelError, "task panicked: it is tried again", attrs...)
-		return
-	}
-	l.logger.LogAttrs(context.Background(), slog.LevelWarn, "task failed: it is tried again", attrs...)
 }

@@ -45,9 +45,16 @@ type RunningTask struct {
 	Age     time.Duration // of short tasks that run in bunches: since the bunch began, so up to 20 ms too much
 }
 
-// Status returns a snapshot. It is cheap and may be called at any time, from any goroutine.
+// Status returns a snapshot. It is cheap and may be called at any time, from any goroutine, a handler's own too.
 func (g *GroupHandler) Status() Status {
-	p := g.pool
+	s := g.pool.status()
+	slices.SortFunc(s.Claims, func(a, b ClaimStatus) int {
+		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
+	})
+	return s
+}
+
+func (p *pool) status() Status {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,15 +64,14 @@ func (g *GroupHandler) Status() Status {
 		if cs.Task != nil {
 			s.Running++
 		}
+		s.Started += c.startedLocked()
 		s.Claims = append(s.Claims, cs)
 	}
 	for _, c := range p.strays {
 		s.Stray += c.flight
+		s.Started += c.startedLocked()
 	}
 	s.Running += s.Stray
-	slices.SortFunc(s.Claims, func(a, b ClaimStatus) int {
-		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
-	})
 	return s
 }
 
@@ -80,12 +86,22 @@ func (c *claim) statusLocked(now time.Duration) ClaimStatus {
 	return s
 }
 
+// startedLocked returns how many tasks have started and are in no count yet.
+func (c *claim) startedLocked() int64 {
+	if c.active == nil {
+		return 0
+	}
+	return int64(c.active.startedLocked())
+}
+
+// startedLocked returns how many tasks of the run have started and are not settled.
+func (r *runner) startedLocked() int32 { return max(min(r.next.Load(), r.n)-r.done, 0) }
+
 // runningLocked returns the task that the runner is at, nil between two.
 func (r *runner) runningLocked(now time.Duration) *RunningTask {
-	i := min(r.next.Load(), r.n) - 1
-	if i < r.done {
+	if r.startedLocked() == 0 {
 		return nil
 	}
-	t := &r.tasks[i]
+	t := &r.tasks[min(r.next.Load(), r.n)-1]
 	return &RunningTask{Offset: t.Offset, Attempt: int(t.attempt), Age: now - r.begin}
 }

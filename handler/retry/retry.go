@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// Defaults of a [Policy].
 const (
+	// DefaultInitial is the default of [Policy].Initial.
 	DefaultInitial = time.Second
-	DefaultMax     = time.Minute
+	// DefaultMax is the default of [Policy].Max.
+	DefaultMax = time.Minute
 )
 
 // ErrPolicy is wrapped by the errors of [Policy.Validate].
@@ -20,13 +21,13 @@ var ErrPolicy = errors.New("invalid retry policy")
 // Policy is an exponential backoff with jitter: each pause is twice the one before, up to Max, less a random part of at most half,
 // so that tasks that failed together are not tried again together. The zero value is the default policy. Attempts are not limited.
 type Policy struct {
-	// Initial is the pause after the first failure. Default 1 s, at least 1 ms.
+	// Initial is the pause after the first failure. At least 1 ms; default 1 s, or Max when that is shorter.
 	Initial time.Duration
-	// Max is the longest pause. Default 1 min or Initial, whichever is longer; at least Initial.
+	// Max is the longest pause. At least Initial; default 1 min, or Initial when that is longer.
 	Max time.Duration
 }
 
-// WithDefaults returns the policy with its zero fields filled in.
+// WithDefaults returns the policy with its zero fields filled in. It checks nothing: see [Policy.Validate].
 func (p Policy) WithDefaults() Policy {
 	if p.Initial == 0 {
 		p.Initial = DefaultInitial
@@ -40,7 +41,7 @@ func (p Policy) WithDefaults() Policy {
 	return p
 }
 
-// Validate names the field that is out of bounds.
+// Validate names the field that is out of bounds; its errors wrap [ErrPolicy].
 func (p Policy) Validate() error {
 	q := p.WithDefaults()
 	if q.Initial < time.Millisecond {
@@ -52,13 +53,22 @@ func (p Policy) Validate() error {
 	return nil
 }
 
-// Delay returns the pause before the attempt that follows attempt, the first of which is 1. Safe for concurrent use.
+// Delay returns the pause before the attempt that follows attempt, the first of which is 1: between half of what the policy says and
+// all of it. A policy that Validate refuses gives no negative pause either. Safe for concurrent use.
 func (p Policy) Delay(attempt int) time.Duration {
 	q := p.WithDefaults()
-	d := q.Initial
-	for i := 1; i < attempt && d < q.Max; i++ {
+	d := max(min(q.longest(attempt), q.Max), 0)
+	return d - time.Duration(rand.Int64N(int64(d)/2+1)) //nolint:gosec // jitter needs no secret
+}
+
+// longest is the pause without jitter. It stops at Max and so never overflows.
+func (p Policy) longest(attempt int) time.Duration {
+	d := p.Initial
+	for range attempt - 1 {
+		if d <= 0 || d > p.Max/2 {
+			return p.Max
+		}
 		d *= 2
 	}
-	d = min(d, q.Max)
-	return d - time.Duration(rand.Int64N(int64(d)/2+1)) //nolint:gosec // jitter needs no secret
+	return d
 }

@@ -1,13 +1,27 @@
 // Package assign is about who gets which partition, and how a member learns it.
 package assign
 
-import "github.com/IBM/sarama"
+import (
+	"slices"
+
+	"github.com/IBM/sarama"
+)
 
 // Assignment is what a member was given, by topic.
 type Assignment map[string][]int32
 
+// assignmentOf copies what sarama has decoded: it sorts the partitions in place after it has called OnAssignment
+// (consumer_group.go:527), and hands the same map to the session.
+func assignmentOf(topics map[string][]int32) Assignment {
+	a := make(Assignment, len(topics))
+	for topic, partitions := range topics {
+		a[topic] = slices.Clone(partitions)
+	}
+	return a
+}
+
 // Listener is told each assignment as soon as the member has received it: before sarama revokes anything and before a new
-// session's Setup. It is called on sarama's rebalance path and must not block.
+// session's Setup. The assignment is the listener's own, never nil. It is called on sarama's rebalance path and must not block.
 type Listener func(a Assignment, generation int32)
 
 // Heard wraps a strategy so that tell hears each assignment made by it. sarama calls OnAssignment on the strategy that won the
@@ -38,6 +52,9 @@ func (h *heard) Plan(members map[string]sarama.ConsumerGroupMemberMetadata, topi
 	if err != nil {
 		return nil, err
 	}
+	if plan == nil {
+		plan = sarama.BalanceStrategyPlan{}
+	}
 	for id := range members {
 		if plan[id] == nil {
 			plan[id] = map[string][]int32{}
@@ -51,7 +68,7 @@ func (h *heard) OnAssignment(a *sarama.ConsumerGroupMemberAssignment, generation
 	if inner, ok := h.BalanceStrategy.(sarama.OnAssignmentBalanceStrategy); ok {
 		inner.OnAssignment(a, generation)
 	}
-	h.tell(a.Topics, generation)
+	h.tell(assignmentOf(a.Topics), generation)
 }
 
 // SupportedProtocols implements sarama.RebalanceProtocolBalanceStrategy. A strategy that does not say is eager, as in sarama.

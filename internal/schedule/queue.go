@@ -3,7 +3,8 @@ package schedule
 // Queue holds the messages of one strictly serial sequence, in the slabs in which they came. Taking a run copies nothing: it is
 // a part of a slab. The zero value is an empty queue.
 type Queue[T any] struct {
-	slabs [][]T
+	slabs [][]T // those before head are taken and nil
+	head  int
 	n     int
 }
 
@@ -15,6 +16,9 @@ func (q *Queue[T]) Push(slab []T) {
 	if len(slab) == 0 {
 		return
 	}
+	if len(q.slabs) == cap(q.slabs) && q.head > len(q.slabs)/2 { // else the taken ones would be carried along for ever
+		q.compact()
+	}
 	q.slabs = append(q.slabs, slab)
 	q.n += len(slab)
 }
@@ -24,7 +28,12 @@ func (q *Queue[T]) PutBack(run []T) {
 	if len(run) == 0 {
 		return
 	}
-	q.slabs = append([][]T{run}, q.slabs...) // rare: a run was cut, or a task is tried again
+	if q.head == 0 {
+		q.slabs = append([][]T{nil}, q.slabs...)
+		q.head = 1
+	}
+	q.head--
+	q.slabs[q.head] = run
 	q.n += len(run)
 }
 
@@ -33,21 +42,30 @@ func (q *Queue[T]) Take(limit int) []T {
 	if q.n == 0 || limit < 1 {
 		return nil
 	}
-	first := q.slabs[0]
+	first := q.slabs[q.head]
 	k := min(limit, len(first))
 	q.n -= k
-	if k == len(first) {
-		q.slabs[0] = nil
-		q.slabs = q.slabs[1:]
-		return first
+	if k < len(first) {
+		q.slabs[q.head] = first[k:]
+		return first[:k:k]
 	}
-	q.slabs[0] = first[k:]
-	return first[:k:k]
+	q.slabs[q.head] = nil
+	q.head++
+	if q.n == 0 {
+		q.slabs, q.head = q.slabs[:0], 0
+	}
+	return first
 }
 
 // Clear drops everything and returns how many elements that were.
 func (q *Queue[T]) Clear() int {
 	n := q.n
-	q.slabs, q.n = nil, 0
+	*q = Queue[T]{}
 	return n
+}
+
+func (q *Queue[T]) compact() {
+	n := copy(q.slabs, q.slabs[q.head:])
+	clear(q.slabs[n:])
+	q.slabs, q.head = q.slabs[:n], 0
 }

@@ -1,0 +1,65 @@
+package handler
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+)
+
+// failure is a task whose handler failed, for the loop to decide on.
+type failure struct {
+	task *Task
+	err  error
+}
+
+// late is a task that returned after its claim had ended.
+type late struct {
+	task    *Task
+	err     error
+	elapsed time.Duration
+}
+
+// tellFailure writes one entry an attempt, with the stack after a panic. Without a pause the claim is about to end.
+func (l *loop) tellFailure(f *failure, pause time.Duration) {
+	again := "it is tried again"
+	if !l.open {
+		again = "the next owner of the partition tries it again"
+	}
+	attrs := append([]slog.Attr{attrOffset(f.task.Offset), attrAttempt(int(f.task.attempt))}, attrsOf(f.err)...)
+	if pause > 0 {
+		attrs = append(attrs, slog.Duration("retry_in", pause))
+	}
+	l.logger.LogAttrs(context.Background(), levelOf(f.err, slog.LevelWarn), "task failed: "+again, attrs...)
+}
+
+// tellLate says what became of a task that was given up; s is nil when there is none.
+func (c *claim) tellLate(s *late) {
+	if s == nil {
+		return
+	}
+	attrs := append([]slog.Attr{attrOffset(s.task.Offset), slog.Duration("elapsed", s.elapsed)}, attrsOf(s.err)...)
+	c.logger.LogAttrs(context.Background(), levelOf(s.err, slog.LevelInfo),
+		"a task that was given up has returned: its result is dropped", attrs...)
+}
+
+// levelOf is the level of an error's entry: a panic is an error of the program, whatever becomes of the task.
+func levelOf(err error, other slog.Level) slog.Level {
+	var p *PanicError
+	if errors.As(err, &p) {
+		return slog.LevelError
+	}
+	return other
+}
+
+func attrsOf(err error) []slog.Attr {
+	var p *PanicError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &p):
+		return []slog.Attr{attrError(err), attrStack(p)}
+	default:
+		return []slog.Attr{attrError(err)}
+	}
+}

@@ -1,0 +1,37 @@
+package handler
+
+import "time"
+
+// wait is the state of a drain: what it waits for beside its tasks.
+type wait struct {
+	reason  Reason
+	timer   *time.Timer
+	until   time.Time // when the timer rings; zero for never
+	session <-chan struct{}
+	work    <-chan struct{}
+	intake  <-chan struct{} // open only after a stream that ended by itself
+}
+
+func (l *loop) newWait() *wait {
+	w := &wait{reason: -1, timer: time.NewTimer(time.Hour), session: l.session.Done(), work: l.work.Done(), intake: l.intake.Done()}
+	w.timer.Stop()
+	w.escalate(l)
+	return w
+}
+
+// escalate takes a new reason if it is more urgent than the one so far; the end of the wait never moves back.
+func (w *wait) escalate(l *loop) {
+	r := l.reason()
+	if r <= w.reason {
+		return
+	}
+	w.reason = r
+	if r.cancelsFirst(l.plan) {
+		l.scope.Cancel(l.cause(r))
+	}
+	grace, limited := r.grace(l.plan)
+	if until := time.Now().Add(grace); limited && (w.until.IsZero() || until.Before(w.until)) {
+		w.until = until
+		w.timer.Reset(grace)
+	}
+}
