@@ -1,0 +1,56 @@
+package handlertest
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/handler/retry"
+)
+
+// Options say how a [Run] behaves. The zero value is a plan for tasks of a minute.
+type Options struct {
+	// Plan is what the service uses. Default: config.For(time.Minute), which commits each finished task at once and, at a
+	// revocation, cancels a running task first and then waits 5 s for it.
+	Plan *config.Plan
+	// Slots is handler.Options.Slots.
+	Slots int
+	// Retry is handler.Options.Retry. Outside a synctest bubble a test of failures wants short pauses here.
+	Retry retry.Policy
+	// Logger is handler.Options.Logger. Default: the test's own log.
+	Logger *slog.Logger
+	// Hooks is handler.Options.Hooks.
+	Hooks []any
+	// Timeout is how long the methods that wait do so before they fail the test. Default 10 s; inside a synctest bubble 30 days.
+	Timeout time.Duration
+}
+
+// bubbleEnd is later than any time in a synctest bubble, whose clock starts at midnight UTC 2000-01-01, and earlier than today.
+var bubbleEnd = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func (o Options) withDefaults(t testing.TB) Options {
+	t.Helper()
+	if o.Plan == nil {
+		plan, err := config.For(time.Minute)
+		if err != nil {
+			t.Fatalf("handlertest: default plan: %v", err)
+		}
+		o.Plan = plan
+	}
+	if o.Logger == nil {
+		o.Logger = newLogger(t)
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 10 * time.Second
+		if time.Now().Before(bubbleEnd) {
+			o.Timeout = 30 * 24 * time.Hour
+		}
+	}
+	return o
+}
+
+func (o Options) handler() handler.Options {
+	return handler.Options{Plan: o.Plan, Slots: o.Slots, Retry: o.Retry, Logger: o.Logger, Hooks: o.Hooks}
+}

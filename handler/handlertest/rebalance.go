@@ -1,0 +1,157 @@
+package handlertest
+
+import (
+	"context"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/handler"
+)
+
+// Revocation is a way of losing partitions.
+type Revocation int
+
+const (
+	// Eager ends the session, as a rebalance of an eager group does: session.Context() is cancelled with sarama.ErrRebalanceInProgress,
+	// then Messages closes.
+	Eager Revocation = iota
+	// Cooperative closes Messages and nothing else: the session lives on.
+	Cooperative
+	// Lost ends the session of a member that the broker has removed, with sarama.ErrUnknownMemberId. What was not committed before
+	// is not committed any more.
+	Lost
+)
+
+// String returns the way in a word.
+func (how Revocation) String() string { return [...]string{"eager", "cooperative", "lost"}[how] }
+
+// Revoke takes all claimed partitions away and waits until the handler has let them go: at most the plan's grace and a second, even
+// if a task hangs. What is marked is then committed, except after [Lost].
+func (r *Run) Revoke(how Revocation) {
+	r.t.Helper()
+	if r.session == nil {
+		r.t.Fatalf("handlertest: Revoke: nothing is claimed: deliver or assign something first")
+	}
+	switch how {
+	case Cooperative:
+		r.generation++
+		r.session.generation.Store(r.generation)
+		r.release()
+	case Lost:
+		r.session.lost.Store(true)
+		r.end(sarama.ErrUnknownMemberId)
+	default:
+		r.end(sarama.ErrRebalanceInProgress)
+	}
+}
+
+// Stop ends the run as a service stops: running tasks get the plan's StopGrace, what is finished is committed. It is called at
+// the end of the test; a second call does nothing.
+func (r *Run) Stop() {
+	r.t.Helper()
+	if !r.stopped && r.session != nil {
+		r.end(context.Canceled)
+	}
+	r.stopped = true
+}
+
+// end ends the session: cancel, wait for every ConsumeClaim, Cleanup, last commit.
+func (r *Run) end(cause error) {
+	r.t.Helper()
+	s := r.session
+	r.session = nil
+	s.cancel(cause)
+	r.wait(s)
+	_ = r.g.Cleanup(s) // always nil
+	r.letGo(s)
+}
+
+// release ends the claims of a session that lives on.
+func (r *Run) release() {
+	r.t.Helper()
+	r.wait(r.session)
+	r.letGo(r.session)
+}
+
+// wait closes the claims and waits until they have returned.
+func (r *Run) wait(s *session) {
+	r.t.Helper()
+	for _, c := range s.claims {
+		c.close()
+	}
+	plan := r.opts.Plan
+	limit := time.NewTimer(r.opts.Timeout + max(plan.Grace, plan.StopGrace))
+	defer limit.Stop()
+	for _, c := range s.claims {
+		select {
+		case <-c.returned:
+		case <-limit.C:
+			r.t.Fatalf("handlertest: ConsumeClaim of %s did not return\n%s", c.p, r.text())
+		}
+	}
+}
+
+// letGo commits what is marked and forgets the claims.
+func (r *Run) letGo(s *session) {
+	s.timer.Stop()
+	s.Commit()
+	r.change(func(*Run) {
+		for _, c := range s.claims {
+			c.p.claim, c.p.dirty = nil, false
+		}
+	})
+	s.claims = nil
+}
+
+// claim gives a partition to the member unless it has it.
+func (r *Run) claim(p *partition) {
+	r.t.Helper()
+	if r.session != nil && r.session.ctx.Err() != nil { // a claim has ended it
+		r.end(nil)
+	}
+	if p.claim == nil {
+		r.open(p, &logSource{run: r, p: p, position: max(p.committed.offset, 0)})
+	}
+}
+
+// open starts ConsumeClaim, and a session where there is none.
+func (r *Run) open(p *partition, from source) {
+	r.t.Helper()
+	if r.session == nil {
+		r.generation++
+		r.session = newSession(r)
+		_ = r.g.Setup(r.session) // always nil
+	}
+	c := r.newClaim(p, from)
+	r.session.claims = append(r.session.claims, c)
+	r.change(func(*Run) { p.claim, p.claimed, p.marked, p.dirty = c, true, p.committed, false })
+	// Ends when the claim is closed, or its source.
+	c.wg.Go(c.feed)
+	if s, ok := from.(*consumerSource); ok {
+		// Ends when the partition consumer is closed, which consume does.
+		c.wg.Go(func() {
+			for err := range s.pc.Errors() {
+				r.opts.Logger.Warn("the partition consumer reports an error", "error", err)
+			}
+		})
+	}
+	// Ends soon after the claim is closed; wait waits for it.
+	go c.consume()
+}
+
+func (r *Run) newClaim(p *partition, from source) *claim {
+	c := &claim{
+		p: p, session: r.session, source: from, initial: p.committed.offset,
+		messages: make(chan *sarama.ConsumerMessage, r.opts.Plan.ChannelBufferSize),
+		dying:    make(chan struct{}), returned: make(chan struct{}),
+	}
+	if c.initial < 0 {
+		c.initial = sarama.OffsetOldest
+	}
+	return c
+}
+
+func claimOf(topic string, partition int32) handler.Claim {
+	return handler.Claim{Topic: topic, Partition: partition}
+}

@@ -1,0 +1,44 @@
+package handlertest_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"runtime"
+	"testing"
+)
+
+// spy is a testing.TB that keeps what a run says of a failure.
+type spy struct {
+	testing.TB
+	said     bytes.Buffer
+	cleanups []func()
+}
+
+func (s *spy) Helper()                   {}
+func (s *spy) Cleanup(f func())          { s.cleanups = append(s.cleanups, f) }
+func (s *spy) Output() io.Writer         { return io.Discard }
+func (s *spy) Errorf(f string, a ...any) { fmt.Fprintf(&s.said, f+"\n", a...) }
+
+func (s *spy) Fatalf(f string, a ...any) {
+	s.Errorf(f, a...)
+	runtime.Goexit()
+}
+
+// failing runs f as a test and returns what it said.
+func failing(f func(t testing.TB)) string {
+	s := &spy{}
+	done := make(chan struct{})
+	// Ends when f has, or has failed.
+	go func() {
+		defer close(done)
+		defer func() {
+			for _, c := range s.cleanups {
+				c()
+			}
+		}()
+		f(s)
+	}()
+	<-done
+	return s.said.String()
+}

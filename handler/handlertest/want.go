@@ -1,0 +1,101 @@
+package handlertest
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/handler"
+)
+
+// WaitIdle waits until everything delivered to the claimed partitions has been handled and committed. A message that fails for ever
+// fails the test after Options.Timeout.
+func (r *Run) WaitIdle() {
+	r.t.Helper()
+	if !r.await(0, r.idle) {
+		r.t.Fatalf("handlertest: not everything was handled within %v\n%s", r.opts.Timeout, r.text())
+	}
+}
+
+func (r *Run) idle() bool {
+	for _, p := range r.parts {
+		if p.claim != nil && !p.claim.source.done(p.committed.offset) {
+			return false
+		}
+	}
+	return true
+}
+
+// WantCommitted fails the test unless the committed offset of a partition is want: the offset of the next message to read, -1 for
+// nothing committed. It waits while the committed offset is lower.
+func (r *Run) WantCommitted(topic string, partition int32, want int64) {
+	r.t.Helper()
+	p := r.part(claimOf(topic, partition))
+	r.await(0, func() bool { return p.committed.offset >= want })
+	if got := r.committed(p); got != want {
+		r.t.Errorf("handlertest: committed %s: %d, want %d\n%s", p, got, want, r.text())
+	}
+}
+
+func (r *Run) committed(p *partition) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return p.committed.offset
+}
+
+// WantStarted fails the test unless the tasks of a partition that were started so far, retries included, are those at the given offsets,
+// in this order. It waits while there are fewer.
+func (r *Run) WantStarted(topic string, partition int32, offsets ...int64) {
+	r.t.Helper()
+	key := claimOf(topic, partition)
+	r.await(0, func() bool { return len(r.startedOf(key)) >= len(offsets) })
+	r.mu.Lock()
+	got := r.startedOf(key)
+	r.mu.Unlock()
+	if !slices.Equal(got, offsets) {
+		r.t.Errorf("handlertest: started %s: %v, want %v\n%s", newPartition(key), got, offsets, r.text())
+	}
+}
+
+func (r *Run) startedOf(key handler.Claim) []int64 {
+	var offsets []int64
+	for _, m := range r.started {
+		if m.Topic == key.Topic && m.Partition == key.Partition {
+			offsets = append(offsets, m.Offset)
+		}
+	}
+	return offsets
+}
+
+// Started lists the messages of all started tasks, in the order of their starts. A retry is a start.
+func (r *Run) Started() []*sarama.ConsumerMessage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.started)
+}
+
+// Marks lists what was marked, in order. The first mark of a partition without a committed offset is its start.
+func (r *Run) Marks() []Mark {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.marks)
+}
+
+// Commits lists what was committed, in order.
+func (r *Run) Commits() []Mark {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.commits)
+}
+
+// Status returns the handler's own account: what runs, what waits, counts of outcomes.
+func (r *Run) Status() handler.Status { return r.g.Status() }
+
+// sorted lists the partitions by name. The caller holds the lock.
+func (r *Run) sorted() []*partition {
+	return slices.SortedFunc(maps.Values(r.parts), func(a, b *partition) int {
+		return cmp.Or(cmp.Compare(a.key.Topic, b.key.Topic), cmp.Compare(a.key.Partition, b.key.Partition))
+	})
+}
