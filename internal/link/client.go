@@ -46,7 +46,7 @@ func (l *Link) RefreshCoordinator(group string) error {
 //
 // It returns when the bound context ends; sarama's own refresh then runs out in the background.
 func (l *Link) RefreshMetadata(topics ...string) error {
-	return l.closedOr(l.refresh(l.context(), topics))
+	return l.closedOr(l.refresh(l.context(), topics, false))
 }
 
 // Partitions returns the partition IDs of a topic, in order. For a topic that does not exist it asks the cluster, and returns an

@@ -26,6 +26,7 @@
 //	ask.go       one question to whichever broker answers first
 //	network.go   dials for all, remembers the connections of sarama's own client
 //	metadata.go  refresh that a missing topic does not stop
+//	view.go      what a broker said about topics, and whether sarama's client knows it already
 //	topics.go    which topics are missing
 //	pace.go      growing pauses between tries, and what is refused rather than failed
 //	life.go      the goroutines of a Link

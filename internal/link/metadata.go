@@ -16,74 +16,80 @@ const (
 	confirmationPause = 250 * time.Millisecond
 )
 
-// refresh refreshes what sarama's own client knows about topics and leaves out those that are missing.
+// refresh refreshes what sarama's own client knows about topics and leaves out those that are missing, and unless force is set those
+// of which it knows all already.
 //
 // sarama's client takes a missing topic for one that is about to appear and tries again, Metadata.Retry.Max times
 // Metadata.Retry.Backoff (5 s with the settings of this library), before it fails the whole refresh; the join of a group's leader
-// fails with it. So the cluster is asked first, and sarama's client refreshes only what is there.
-func (l *Link) refresh(ctx context.Context, names []string) error {
+// fails with it. And it first waits for the long poll of every leader, a quarter of a second for each broker. So the cluster is asked
+// first, in milliseconds, and sarama's client refreshes only what is there and has changed.
+func (l *Link) refresh(ctx context.Context, names []string, force bool) error {
 	if len(names) == 0 || slices.Contains(names, "") { // all topics, or sarama's own answer to an empty name
 		return l.until(ctx, func() error { return l.Client.RefreshMetadata(names...) })
 	}
-	present, err := l.sift(ctx, names)
-	if err != nil || len(present) == 0 {
+	seen, err := l.look(ctx, names)
+	if err != nil {
 		return err
 	}
-	return l.until(ctx, func() error { return l.Client.RefreshMetadata(present...) })
+	return l.until(ctx, func() error { return l.adopt(names, seen, force) })
 }
 
-// sift returns the names that are not missing and records which are.
-func (l *Link) sift(ctx context.Context, names []string) ([]string, error) {
-	missing, err := l.missing(ctx, names)
-	if err != nil {
-		return nil, err
+// adopt makes sarama's client know what was seen, in one refresh.
+func (l *Link) adopt(names []string, seen *view, force bool) error {
+	stale := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return seen.missing(name) || !force && l.knows(seen, name)
+	})
+	if len(stale) == 0 {
+		return nil
 	}
-	var present []string
-	for _, name := range names {
-		gone := slices.Contains(missing, name)
-		l.topics.note(name, gone)
-		if !gone {
-			present = append(present, name)
-		}
+	if err := l.Client.RefreshMetadata(stale...); err != nil {
+		return err
 	}
-	l.topics.publish()
-	return present, nil
+	l.topics.fetch(stale)
+	return nil
 }
 
-// missing asks the cluster which of names it does not have, more than once for a topic that it had.
-func (l *Link) missing(ctx context.Context, names []string) ([]string, error) {
-	gone, err := l.askMissing(ctx, names)
+// knows reports whether sarama's client knows all of a topic as it was seen.
+func (l *Link) knows(seen *view, name string) bool {
+	return l.topics.state(name) == fetched && seen.knownTo(l.Client, name)
+}
+
+// look asks the cluster for topics and records which are missing. A topic that was there is asked for more than once before it is.
+func (l *Link) look(ctx context.Context, names []string) (*view, error) {
+	seen, err := l.askView(ctx, names)
 	for range confirmations - 1 {
-		if err != nil || !slices.ContainsFunc(gone, l.wasThere) {
+		if err != nil || !slices.ContainsFunc(names, func(name string) bool { return seen.missing(name) && l.topics.present(name) }) {
 			break
 		}
 		if err = sleep(ctx, confirmationPause); err == nil {
-			gone, err = l.askMissing(ctx, gone)
+			seen, err = l.askView(ctx, names)
 		}
 	}
-	return gone, err
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		l.topics.note(name, seen.missing(name))
+	}
+	l.topics.publish()
+	return seen, nil
 }
 
-func (l *Link) wasThere(topic string) bool {
-	known, missing := l.topics.known(topic)
-	return known && !missing
-}
-
-func (l *Link) askMissing(ctx context.Context, names []string) (gone []string, err error) {
+func (l *Link) askView(ctx context.Context, names []string) (seen *view, err error) {
 	var pace pace
 	err = patiently(ctx, l.opt.Patience, func(within context.Context) error {
 		if err := pace.wait(within); err != nil {
 			return err
 		}
 		var err error
-		gone, err = ask(within, l, func(b *sarama.Broker) ([]string, error) { return l.questionMissing(b, names) })
+		seen, err = ask(within, l, func(b *sarama.Broker) (*view, error) { return l.questionView(b, names) })
 		pace.done(err)
 		return err
 	})
-	return gone, err
+	return seen, err
 }
 
-func (l *Link) questionMissing(b *sarama.Broker, names []string) (gone []string, err error) {
+func (l *Link) questionView(b *sarama.Broker, names []string) (*view, error) {
 	req := sarama.NewMetadataRequest(l.conf.Version, names)
 	req.AllowAutoTopicCreation = l.conf.Metadata.AllowAutoTopicCreation
 	resp, err := b.GetMetadata(req)
@@ -93,12 +99,7 @@ func (l *Link) questionMissing(b *sarama.Broker, names []string) (gone []string,
 	if len(resp.Brokers) == 0 {
 		return nil, errStarting
 	}
-	for _, topic := range resp.Topics {
-		if topic.Err == sarama.ErrUnknownTopicOrPartition {
-			gone = append(gone, topic.Name)
-		}
-	}
-	return gone, nil
+	return newView(resp), nil
 }
 
 // errStarting is the answer of a broker that knows no cluster yet.
@@ -106,12 +107,12 @@ var errStarting = errors.New("broker is still starting")
 
 // partitions returns what sarama's own client knows of a topic, nothing for one that is missing.
 func (l *Link) partitions(ctx context.Context, topic string, of func(string) ([]int32, error)) ([]int32, error) {
-	if known, missing := l.topics.known(topic); !known || missing {
-		if err := l.refresh(ctx, []string{topic}); err != nil {
+	if !l.topics.present(topic) {
+		if err := l.refresh(ctx, []string{topic}, false); err != nil {
 			return nil, err
 		}
 	}
-	if _, missing := l.topics.known(topic); missing {
+	if !l.topics.present(topic) {
 		return []int32{}, nil
 	}
 	return value(ctx, l, func() ([]int32, error) { return of(topic) })
@@ -134,10 +135,10 @@ func (l *Link) keepFresh(every time.Duration) {
 
 func (l *Link) freshen(ctx context.Context) {
 	if l.conf.Metadata.Full {
-		l.logRefresh(l.refresh(ctx, nil))
+		l.logRefresh(l.refresh(ctx, nil, true))
 	}
 	if names := l.topics.names(); len(names) > 0 {
-		l.logRefresh(l.refresh(ctx, names))
+		l.logRefresh(l.refresh(ctx, names, true))
 	}
 }
 

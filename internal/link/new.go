@@ -95,7 +95,7 @@ func (l *Link) greet(ctx context.Context) error {
 	if !l.conf.Metadata.Full {
 		return nil
 	}
-	if err := l.refresh(ctx, nil); err != nil && !partly(err) {
+	if err := l.refresh(ctx, nil, true); err != nil && !partly(err) {
 		return err
 	}
 	return nil

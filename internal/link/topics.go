@@ -6,15 +6,24 @@ import (
 	"sync"
 )
 
-// topics knows which of the topics that were ever asked for are missing, and tells of each change once, in order.
+// topics knows every topic that was ever asked for, and tells of each that goes or comes, once and in order.
 type topics struct {
 	tell func(topic string, missing bool) // may be nil
 
 	mu      sync.Mutex
-	missing map[string]bool // a topic that was never asked for is not in it
-	news    []news          // not told yet
-	telling bool            // somebody tells; he takes what is added
+	states  map[string]topicState
+	news    []news // not told yet
+	telling bool   // somebody tells; he takes what is added
 }
+
+type topicState int
+
+const (
+	never   topicState = iota // not asked for
+	missing                   // the cluster does not have it
+	there                     // the cluster has it
+	fetched                   // and sarama's own client was told about it
+)
 
 type news struct {
 	topic   string
@@ -22,32 +31,52 @@ type news struct {
 }
 
 func newTopics(tell func(string, bool)) *topics {
-	return &topics{tell: tell, missing: make(map[string]bool)}
+	return &topics{tell: tell, states: make(map[string]topicState)}
 }
 
-// known reports whether topic was asked for, and whether it was missing.
-func (t *topics) known(topic string) (known, missing bool) {
+// state returns what was last heard of a topic.
+func (t *topics) state(topic string) topicState {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	missing, known = t.missing[topic]
-	return known, missing
+	return t.states[topic]
 }
+
+// present reports whether topic was there when the cluster was last asked for it.
+func (t *topics) present(topic string) bool { return t.state(topic) >= there }
 
 // names returns every topic that was asked for.
 func (t *topics) names() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Collect(maps.Keys(t.missing))
+	return slices.Collect(maps.Keys(t.states))
 }
 
-// note records what the cluster said.
-func (t *topics) note(topic string, missing bool) {
+// note records what the cluster said. A topic that is there at the first look is no news.
+func (t *topics) note(topic string, gone bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.missing[topic] != missing {
-		t.news = append(t.news, news{topic, missing})
+	before := t.states[topic]
+	switch {
+	case gone && before != missing:
+		t.states[topic] = missing
+		t.news = append(t.news, news{topic, true})
+	case !gone && before < there:
+		t.states[topic] = there
+		if before == missing {
+			t.news = append(t.news, news{topic, false})
+		}
 	}
-	t.missing[topic] = missing
+}
+
+// fetch records that sarama's own client was told about topics.
+func (t *topics) fetch(names []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, name := range names {
+		if t.states[name] == there {
+			t.states[name] = fetched
+		}
+	}
 }
 
 // publish tells what is new. Two refreshes may meet a topic at once, gone in the one and back in the other: whoever is telling
