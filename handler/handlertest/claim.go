@@ -103,7 +103,7 @@ func (c *claim) consume() {
 		c.session.cancel(sarama.ErrSessionConsumeClaimExited)
 	}
 	c.close()
-	for range c.messages { //nolint:revive // to the end
+	for range c.messages {
 	}
 	c.source.close()
 	c.wg.Wait()

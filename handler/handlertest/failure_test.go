@@ -27,8 +27,8 @@ func wantSaid(t *testing.T, said string, parts ...string) {
 func TestFailuresSayWhatHappened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		work := handler.Func(func(context.Context, *handler.Task) error { return errors.New("never") })
-		said := failing(func(t testing.TB) {
-			run := handlertest.New(t, work, handlertest.Options{Timeout: 90 * time.Second})
+		said := failing(func(tb *spy) {
+			run := handlertest.New(tb, work, handlertest.Options{Timeout: 90 * time.Second})
 			run.Deliver(message(0, "a"), message(0, "b"))
 			run.WantCommitted(topic, 0, 2)
 			run.WantStarted(topic, 0, 0)
@@ -41,8 +41,8 @@ func TestFailuresSayWhatHappened(t *testing.T) {
 
 func TestLongListsAreCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		said := failing(func(t testing.TB) {
-			run := handlertest.New(t, sleep(0), handlertest.Options{})
+		said := failing(func(tb *spy) {
+			run := handlertest.New(tb, sleep(0), handlertest.Options{})
 			for range 50 {
 				run.Deliver(message(0, "a"))
 			}
@@ -55,9 +55,9 @@ func TestLongListsAreCut(t *testing.T) {
 
 func TestMisuseIsNamed(t *testing.T) {
 	for want, misuse := range map[string]func(t testing.TB){
-		"the handler is nil":   func(t testing.TB) { handlertest.New(t, handler.Func(nil), handlertest.Options{}) },
-		"Options.Slots is -1":  func(t testing.TB) { handlertest.New(t, sleep(0), handlertest.Options{Slots: -1}) },
-		"nothing is claimed":   func(t testing.TB) { handlertest.New(t, sleep(0), handlertest.Options{}).Revoke(handlertest.Eager) },
+		"the handler is nil":   func(tb *spy) { handlertest.New(tb, handler.Func(nil), handlertest.Options{}) },
+		"Options.Slots is -1":  func(tb *spy) { handlertest.New(tb, sleep(0), handlertest.Options{Slots: -1}) },
+		"nothing is claimed":   func(tb *spy) { handlertest.New(tb, sleep(0), handlertest.Options{}).Revoke(handlertest.Eager) },
 		"make a new run":       stopped(func(r *handlertest.Run) { r.Deliver(message(0, "a")) }),
 		"Assign after Stop":    stopped(func(r *handlertest.Run) { r.Assign(topic, 0) }),
 		"the run has stopped":  stopped(func(r *handlertest.Run) { r.Consume(topic, 0, nil) }),
@@ -67,15 +67,15 @@ func TestMisuseIsNamed(t *testing.T) {
 	}
 }
 
-func stopped(f func(*handlertest.Run)) func(testing.TB) {
-	return func(t testing.TB) {
-		run := handlertest.New(t, sleep(0), handlertest.Options{})
+func stopped(f func(*handlertest.Run)) func(*spy) {
+	return func(tb *spy) {
+		run := handlertest.New(tb, sleep(0), handlertest.Options{})
 		run.Stop()
 		f(run)
 	}
 }
 
-func anyOffset(t testing.TB) {
-	pc := mocks.NewConsumer(t, sarama.NewConfig()).ExpectConsumePartition(topic, 0, mocks.AnyOffset)
-	handlertest.New(t, sleep(0), handlertest.Options{}).Consume(topic, 0, pc)
+func anyOffset(tb *spy) {
+	pc := mocks.NewConsumer(tb, sarama.NewConfig()).ExpectConsumePartition(topic, 0, mocks.AnyOffset)
+	handlertest.New(tb, sleep(0), handlertest.Options{}).Consume(topic, 0, pc)
 }

@@ -13,9 +13,10 @@ type output struct {
 	w  io.Writer
 }
 
-func newLogger(t testing.TB) *slog.Logger {
-	out := &output{w: t.Output()}
-	t.Cleanup(out.close)
+func newLogger(tb testing.TB) *slog.Logger {
+	tb.Helper()
+	out := &output{w: tb.Output()}
+	tb.Cleanup(out.close)
 	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelInfo}))
 }
 

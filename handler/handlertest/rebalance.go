@@ -2,6 +2,7 @@ package handlertest
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -29,9 +30,9 @@ func (how Revocation) String() string { return [...]string{"eager", "cooperative
 // Revoke takes all claimed partitions away and waits until the handler has let them go: at most the plan's grace and a second, even
 // if a task hangs. What is marked is then committed, except after [Lost].
 func (r *Run) Revoke(how Revocation) {
-	r.t.Helper()
+	r.tb.Helper()
 	if r.session == nil {
-		r.t.Fatalf("handlertest: Revoke: nothing is claimed: deliver or assign something first")
+		r.tb.Fatalf("handlertest: Revoke: nothing is claimed: deliver or assign something first")
 	}
 	switch how {
 	case Cooperative:
@@ -49,7 +50,7 @@ func (r *Run) Revoke(how Revocation) {
 // Stop ends the run as a service stops: running tasks get the plan's StopGrace, what is finished is committed. It is called at
 // the end of the test; a second call does nothing.
 func (r *Run) Stop() {
-	r.t.Helper()
+	r.tb.Helper()
 	if !r.stopped && r.session != nil {
 		r.end(context.Canceled)
 	}
@@ -58,7 +59,7 @@ func (r *Run) Stop() {
 
 // end ends the session: cancel, wait for every ConsumeClaim, Cleanup, last commit.
 func (r *Run) end(cause error) {
-	r.t.Helper()
+	r.tb.Helper()
 	s := r.session
 	r.session = nil
 	s.cancel(cause)
@@ -69,14 +70,14 @@ func (r *Run) end(cause error) {
 
 // release ends the claims of a session that lives on.
 func (r *Run) release() {
-	r.t.Helper()
+	r.tb.Helper()
 	r.wait(r.session)
 	r.letGo(r.session)
 }
 
 // wait closes the claims and waits until they have returned.
 func (r *Run) wait(s *session) {
-	r.t.Helper()
+	r.tb.Helper()
 	for _, c := range s.claims {
 		c.close()
 	}
@@ -87,7 +88,7 @@ func (r *Run) wait(s *session) {
 		select {
 		case <-c.returned:
 		case <-limit.C:
-			r.t.Fatalf("handlertest: ConsumeClaim of %s did not return\n%s", c.p, r.text())
+			r.tb.Fatalf("handlertest: ConsumeClaim of %s did not return\n%s", c.p, r.text())
 		}
 	}
 }
@@ -106,7 +107,7 @@ func (r *Run) letGo(s *session) {
 
 // claim gives a partition to the member unless it has it.
 func (r *Run) claim(p *partition) {
-	r.t.Helper()
+	r.tb.Helper()
 	if r.session != nil && r.session.ctx.Err() != nil { // a claim has ended it
 		r.end(nil)
 	}
@@ -117,7 +118,7 @@ func (r *Run) claim(p *partition) {
 
 // open starts ConsumeClaim, and a session where there is none.
 func (r *Run) open(p *partition, from source) {
-	r.t.Helper()
+	r.tb.Helper()
 	if r.session == nil {
 		r.generation++
 		r.session = newSession(r)
@@ -132,7 +133,7 @@ func (r *Run) open(p *partition, from source) {
 		// Ends when the partition consumer is closed, which consume does.
 		c.wg.Go(func() {
 			for err := range s.pc.Errors() {
-				r.opts.Logger.Warn("the partition consumer reports an error", "error", err)
+				r.opts.Logger.Warn("the partition consumer reports an error", slog.Any("error", err))
 			}
 		})
 	}

@@ -14,7 +14,7 @@ import (
 // Run is a member of a group that consumes what the test delivers. Its methods belong to the test's goroutine; what they return
 // is a copy. It stops by itself at the end of the test.
 type Run struct {
-	t    testing.TB
+	tb   testing.TB
 	opts Options
 	g    *handler.GroupHandler
 
@@ -32,25 +32,25 @@ type Run struct {
 
 // Mark is an offset that was marked or committed: the next one to read.
 type Mark struct {
-	Topic     string
-	Partition int32
-	Offset    int64
-	Metadata  string
+	Topic     string // name of the topic
+	Partition int32  // number of the partition
+	Offset    int64  // offset of the next message to read
+	Metadata  string // that goes with it; package handler writes none
 }
 
 // New starts a run of h. A handler or options that [handler.New] refuses fail the test.
-func New(t testing.TB, h handler.Handler, o Options) *Run {
-	t.Helper()
-	r := &Run{t: t, opts: o.withDefaults(t), changed: make(chan struct{}), parts: make(map[handler.Claim]*partition)}
+func New(tb testing.TB, h handler.Handler, o Options) *Run {
+	tb.Helper()
+	r := &Run{tb: tb, opts: o.withDefaults(tb), changed: make(chan struct{}), parts: make(map[handler.Claim]*partition)}
 	g, err := handler.New(h, r.opts.handler()) // looks for a nil handler too, which the recorder would hide
 	if err == nil {
 		g, err = handler.New(&recorder{r, h}, r.opts.handler())
 	}
 	if err != nil {
-		t.Fatalf("handlertest: %v", err)
+		tb.Fatalf("handlertest: %v", err)
 	}
 	r.g = g
-	t.Cleanup(r.Stop)
+	tb.Cleanup(r.Stop)
 	return r
 }
 
@@ -104,9 +104,9 @@ func (r *Run) look(cond func() bool) (<-chan struct{}, bool) {
 // The partition keeps copies. An offset below the partition's next one is replaced by that, so that messages without offsets get 0, 1, 2
 // and so on; a higher one leaves a gap, as compaction does.
 func (r *Run) Deliver(messages ...*sarama.ConsumerMessage) {
-	r.t.Helper()
+	r.tb.Helper()
 	if r.stopped {
-		r.t.Fatalf("handlertest: Deliver after Stop: make a new run")
+		r.tb.Fatalf("handlertest: Deliver after Stop: make a new run")
 	}
 	for _, m := range messages {
 		p := r.part(handler.Claim{Topic: m.Topic, Partition: m.Partition})
@@ -120,9 +120,9 @@ func (r *Run) Deliver(messages ...*sarama.ConsumerMessage) {
 // Assign gives a partition to the member, in the running session or in a new one. It starts at the committed offset: what was
 // delivered and not committed comes again. A partition that is claimed stays as it is.
 func (r *Run) Assign(topic string, partition int32) {
-	r.t.Helper()
+	r.tb.Helper()
 	if r.stopped {
-		r.t.Fatalf("handlertest: Assign after Stop: make a new run")
+		r.tb.Fatalf("handlertest: Assign after Stop: make a new run")
 	}
 	r.claim(r.part(handler.Claim{Topic: topic, Partition: partition}))
 }
@@ -135,13 +135,13 @@ func (r *Run) Assign(topic string, partition int32) {
 // Closing pc yourself ends the session for all partitions, as a stream that ends does in sarama. Pausing is done here and not by pc,
 // so YieldMessage waits while the handler is busy and pc's buffer is full.
 func (r *Run) Consume(topic string, partition int32, pc sarama.PartitionConsumer) {
-	r.t.Helper()
+	r.tb.Helper()
 	p := r.part(handler.Claim{Topic: topic, Partition: partition})
 	if p.claim != nil || r.stopped {
-		r.t.Fatalf("handlertest: Consume of %s: it is claimed, or the run has stopped", p)
+		r.tb.Fatalf("handlertest: Consume of %s: it is claimed, or the run has stopped", p)
 	}
 	if pc.HighWaterMarkOffset() < 0 {
-		r.t.Fatalf("handlertest: Consume of %s: its messages get negative offsets: give ExpectConsumePartition sarama.OffsetOldest or a number", p)
+		r.tb.Fatalf("handlertest: Consume of %s: its messages get negative offsets: give ExpectConsumePartition sarama.OffsetOldest or a number", p)
 	}
 	r.open(p, newConsumerSource(pc))
 }

@@ -77,6 +77,6 @@ func (s *consumerSource) end() int64 { return s.pc.HighWaterMarkOffset() }
 // close closes the partition consumer and throws away what it holds.
 func (s *consumerSource) close() {
 	s.pc.AsyncClose()
-	for range s.pc.Messages() { //nolint:revive // to the end
+	for range s.pc.Messages() {
 	}
 }

@@ -26,7 +26,7 @@ func (s *spy) Fatalf(f string, a ...any) {
 }
 
 // failing runs f as a test and returns what it said.
-func failing(f func(t testing.TB)) string {
+func failing(f func(*spy)) string {
 	s := &spy{}
 	done := make(chan struct{})
 	// Ends when f has, or has failed.

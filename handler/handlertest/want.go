@@ -13,9 +13,9 @@ import (
 // WaitIdle waits until everything delivered to the claimed partitions has been handled and committed. A message that fails for ever
 // fails the test after Options.Timeout.
 func (r *Run) WaitIdle() {
-	r.t.Helper()
+	r.tb.Helper()
 	if !r.await(0, r.idle) {
-		r.t.Fatalf("handlertest: not everything was handled within %v\n%s", r.opts.Timeout, r.text())
+		r.tb.Fatalf("handlertest: not everything was handled within %v\n%s", r.opts.Timeout, r.text())
 	}
 }
 
@@ -31,11 +31,11 @@ func (r *Run) idle() bool {
 // WantCommitted fails the test unless the committed offset of a partition is want: the offset of the next message to read, -1 for
 // nothing committed. It waits while the committed offset is lower.
 func (r *Run) WantCommitted(topic string, partition int32, want int64) {
-	r.t.Helper()
+	r.tb.Helper()
 	p := r.part(claimOf(topic, partition))
 	r.await(0, func() bool { return p.committed.offset >= want })
 	if got := r.committed(p); got != want {
-		r.t.Errorf("handlertest: committed %s: %d, want %d\n%s", p, got, want, r.text())
+		r.tb.Errorf("handlertest: committed %s: %d, want %d\n%s", p, got, want, r.text())
 	}
 }
 
@@ -48,14 +48,14 @@ func (r *Run) committed(p *partition) int64 {
 // WantStarted fails the test unless the tasks of a partition that were started so far, retries included, are those at the given offsets,
 // in this order. It waits while there are fewer.
 func (r *Run) WantStarted(topic string, partition int32, offsets ...int64) {
-	r.t.Helper()
+	r.tb.Helper()
 	key := claimOf(topic, partition)
 	r.await(0, func() bool { return len(r.startedOf(key)) >= len(offsets) })
 	r.mu.Lock()
 	got := r.startedOf(key)
 	r.mu.Unlock()
 	if !slices.Equal(got, offsets) {
-		r.t.Errorf("handlertest: started %s: %v, want %v\n%s", newPartition(key), got, offsets, r.text())
+		r.tb.Errorf("handlertest: started %s: %v, want %v\n%s", newPartition(key), got, offsets, r.text())
 	}
 }
 

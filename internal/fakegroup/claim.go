@@ -68,7 +68,7 @@ func (c *claim) Close() error {
 func (c *claim) drain() (errs sarama.ConsumerErrors) {
 	// Ends when the feeding goroutine closes the channel.
 	c.wg.Go(func() {
-		for range c.messages { //nolint:revive // nobody reads them any more
+		for range c.messages {
 		}
 	})
 	for err := range c.errs {

@@ -112,7 +112,7 @@ func TestResetInvalidOffsetsDecidesAboutALostStart(t *testing.T) {
 			c.Gap(topic, 0, 9)
 			c.Trim(topic, 0, 10)
 			c.Produce(topic, 0, nil, nil)
-			if err := c.Commit(group, "", -1, topic, 0, 1, ""); err != sarama.ErrNoError {
+			if err := c.Commit(group, "", -1, fakegroup.Offset{Topic: topic, Offset: 1}); err != sarama.ErrNoError {
 				t.Fatal(err)
 			}
 			first := make(chan int64, 10)

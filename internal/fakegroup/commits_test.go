@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/internal/fakegroup"
 )
 
 // hour keeps the timed commit out of a test's way.
@@ -110,7 +112,9 @@ func TestCoordinatorAnswersByState(t *testing.T) {
 		a := join(t, c, eager(), &recorder{})
 		pass(time.Second)
 		id, gen := a.MemberID(), a.h.current().GenerationID()
-		commit := func(id string, gen int32) sarama.KError { return c.Commit(group, id, gen, topic, 0, 1, "") }
+		commit := func(id string, gen int32) sarama.KError {
+			return c.Commit(group, id, gen, fakegroup.Offset{Topic: topic, Offset: 1})
+		}
 		wantAnswer(t, "commit, stable", commit(id, gen), sarama.ErrNoError)
 		wantAnswer(t, "commit, older generation", commit(id, gen-1), sarama.ErrIllegalGeneration)
 		wantAnswer(t, "commit, unknown member", commit("x", gen), sarama.ErrUnknownMemberId)
@@ -119,7 +123,7 @@ func TestCoordinatorAnswersByState(t *testing.T) {
 		c.Rebalance(group)
 		wantAnswer(t, "commit, preparing", commit(id, gen), sarama.ErrNoError)
 		wantAnswer(t, "heartbeat, preparing", c.Heartbeat(group, id, gen), sarama.ErrRebalanceInProgress)
-		wantAnswer(t, "no such partition", c.Commit(group, id, gen, topic, 7, 1, ""), sarama.ErrUnknownTopicOrPartition)
+		wantAnswer(t, "no such partition", c.Commit(group, id, gen, fakegroup.Offset{Topic: topic, Partition: 7}), sarama.ErrUnknownTopicOrPartition)
 	})
 }
 

@@ -134,5 +134,6 @@ func (c *coordinator) expelLocked(m *member) {
 		c.prepareLocked()
 	case preparing:
 		c.tryCompleteJoinLocked()
+	case empty:
 	}
 }

@@ -102,12 +102,20 @@ func (c *Cluster) Committed(group, topic string, partition int32) (int64, string
 	return o.offset, o.metadata
 }
 
+// Offset is what [Cluster.Commit] stores.
+type Offset struct {
+	Topic     string
+	Partition int32
+	Offset    int64
+	Metadata  string
+}
+
 // Commit stores an offset in the name of a member, as a commit over a connection of one's own does. An empty member id with generation
 // -1 is let through while the group is empty (an administrator's commit). The answer is sarama.ErrNoError when it was stored.
-func (c *Cluster) Commit(group, memberID string, generation int32, topic string, partition int32, offset int64, metadata string) sarama.KError {
-	tp := topicPartition{topic, partition}
+func (c *Cluster) Commit(group, memberID string, generation int32, o Offset) sarama.KError {
+	tp := topicPartition{o.Topic, o.Partition}
 	answer := c.coordinator(group).commit(commit{
-		memberID: memberID, generation: generation, blocks: map[topicPartition]committedOffset{tp: {offset, metadata}},
+		memberID: memberID, generation: generation, blocks: map[topicPartition]committedOffset{tp: {o.Offset, o.Metadata}},
 	})
 	return answer[tp]
 }

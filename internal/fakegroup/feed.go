@@ -1,6 +1,7 @@
 package fakegroup
 
 import (
+	"errors"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -19,7 +20,7 @@ func (c *claim) feed() {
 		switch {
 		case isClosed(c.dying):
 			return
-		case err == sarama.ErrUnknownTopicOrPartition: // redispatch (consumer.go:1276-1286)
+		case errors.Is(err, sarama.ErrUnknownTopicOrPartition): // redispatch (consumer.go:1276-1286)
 			c.sendError(err)
 			c.after(c.group.cfg.Consumer.Retry.Backoff)
 		case err != nil: // out of range, or a test's wish: the only way for a claim to close itself (consumer.go:1268-1275)

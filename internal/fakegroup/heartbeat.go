@@ -2,6 +2,7 @@ package fakegroup
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -61,7 +62,7 @@ func (s *session) rest(d time.Duration) bool {
 
 // lose ends the session with its cause. Plain expulsions are not reported as errors (consumer_group_session.go:463-477).
 func (s *session) lose(err error) {
-	if err != sarama.ErrUnknownMemberId && err != sarama.ErrIllegalGeneration {
+	if !errors.Is(err, sarama.ErrUnknownMemberId) && !errors.Is(err, sarama.ErrIllegalGeneration) {
 		s.group.report(err, topicPartition{})
 	}
 	s.cancel(err)
@@ -89,7 +90,7 @@ func (s *session) signal(cause error) {
 		return
 	}
 	select {
-	case s.rejoin <- cause:
+	case s.rejoin <- struct{}{}:
 	default:
 	}
 }

@@ -2,6 +2,7 @@ package fakegroup_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -144,7 +145,7 @@ func run(t *testing.T, g *fakegroup.Group, h *recorder) *member {
 		for ctx.Err() == nil {
 			err := g.Consume(ctx, []string{topic}, h)
 			h.note("consume: %v", err)
-			if err == sarama.ErrClosedConsumerGroup {
+			if errors.Is(err, sarama.ErrClosedConsumerGroup) {
 				return
 			}
 			time.Sleep(100 * time.Millisecond) // a member that fails at once must not stop the bubble's clock

@@ -51,7 +51,7 @@ func TestCloseLeavesTheGroup(t *testing.T) {
 		if _, open := <-a.Errors(); open {
 			t.Error("Errors is open after Close")
 		}
-		if err := a.Consume(t.Context(), []string{topic}, a.h); err != sarama.ErrClosedConsumerGroup {
+		if err := a.Consume(t.Context(), []string{topic}, a.h); !errors.Is(err, sarama.ErrClosedConsumerGroup) {
 			t.Errorf("Consume after Close: %v", err)
 		}
 	})
@@ -173,7 +173,9 @@ func TestDelayedJoinHoldsUpTheRound(t *testing.T) {
 			t.Errorf("group is %s in generation %d after both joins", state, gen)
 		}
 		cancel()
-		<-done
+		if err := <-done; err != nil {
+			t.Errorf("Consume: %v", err)
+		}
 	})
 }
 
@@ -183,7 +185,7 @@ func TestFailedSetupIsCleanedUp(t *testing.T) {
 		g := newGroup(t, newCluster(1), config())
 		fault := errors.New("not today")
 		h := &recorder{setup: func(sarama.ConsumerGroupSession) error { return fault }}
-		if err := g.Consume(t.Context(), []string{topic}, h); err != fault {
+		if err := g.Consume(t.Context(), []string{topic}, h); !errors.Is(err, fault) {
 			t.Errorf("Consume: %v", err)
 		}
 		wantLog(t, h, "setup", "cleanup")

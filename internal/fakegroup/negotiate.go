@@ -96,8 +96,9 @@ func (g *Group) join(topics []string, h *held) (*sarama.JoinGroupResponse, error
 	case sarama.ErrMemberIdRequired:
 		g.setMemberID(join.MemberId)
 		return nil, errAgain
+	default:
+		return nil, g.refused(join.Err, h)
 	}
-	return nil, g.refused(join.Err, h)
 }
 
 // refused resets a lost member id: a member that holds claims gives up, another joins anew at once (consumer_group.go:397-403).

@@ -26,8 +26,8 @@ type session struct {
 
 	running   map[topicPartition]*runningClaim
 	stopWatch context.CancelFunc
-	rejoin    chan error // size 1: several signals make one rejoin
-	joining   semaphore  // keeps heartbeats out while the member joins again
+	rejoin    chan struct{} // size 1: several signals make one rejoin
+	joining   semaphore     // keeps heartbeats out while the member joins again
 
 	wg     sync.WaitGroup // claims
 	others sync.WaitGroup // watchers
@@ -71,7 +71,7 @@ func (g *Group) newSession(ctx context.Context, gen *generation, h sarama.Consum
 	ctx, cancel := context.WithCancelCause(ctx)
 	s := &session{
 		group: g, handler: h, ctx: ctx, cancel: cancel, running: make(map[topicPartition]*runningClaim),
-		stopWatch: func() {}, rejoin: make(chan error, 1), joining: newSemaphore(),
+		stopWatch: func() {}, rejoin: make(chan struct{}, 1), joining: newSemaphore(),
 		quiet: make(chan struct{}), silent: make(chan struct{}),
 	}
 	s.become(gen)
@@ -165,7 +165,7 @@ func (c *claim) serve(ctx context.Context, s *session) {
 		s.group.report(err, c.tp)
 	}
 	close(returned)
-	c.drain()
+	_ = c.drain() // reported already
 }
 
 // release ends the session (consumer_group_session.go:346-375): cancel, wait for every ConsumeClaim, Cleanup, final flush, end of heartbeats.

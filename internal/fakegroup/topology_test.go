@@ -1,6 +1,7 @@
 package fakegroup_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ func TestAddedPartitionsAreClaimedAfterARefresh(t *testing.T) {
 func TestMissingTopicFailsConsume(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		g := newGroup(t, fakegroup.NewCluster(), eager())
-		if err := g.Consume(t.Context(), []string{"nowhere"}, &recorder{}); err != sarama.ErrUnknownTopicOrPartition {
+		if err := g.Consume(t.Context(), []string{"nowhere"}, &recorder{}); !errors.Is(err, sarama.ErrUnknownTopicOrPartition) {
 			t.Errorf("Consume: %v", err)
 		}
 		if err := g.Consume(t.Context(), nil, &recorder{}); err == nil {
@@ -50,7 +51,8 @@ func TestDeletedTopicEndsTheSession(t *testing.T) {
 		c.DeleteTopic(topic)
 		pass(62 * time.Second)
 		select {
-		case <-done:
+		case err := <-done:
+			t.Logf("Consume: %v", err)
 		default:
 			t.Error("the session outlives its topic")
 		}
@@ -62,7 +64,7 @@ func TestBrokerBoundsAreEnforced(t *testing.T) {
 		c := newCluster(1)
 		for _, d := range []time.Duration{5 * time.Second, 31 * time.Minute} {
 			g := newGroup(t, c, eager(func(cfg *sarama.Config) { cfg.Consumer.Group.Session.Timeout = d }))
-			if err := g.Consume(t.Context(), []string{topic}, &recorder{}); err != sarama.ErrInvalidSessionTimeout {
+			if err := g.Consume(t.Context(), []string{topic}, &recorder{}); !errors.Is(err, sarama.ErrInvalidSessionTimeout) {
 				t.Errorf("session timeout %v: %v", d, err)
 			}
 		}
@@ -76,7 +78,7 @@ func TestMembersWithoutACommonStrategyAreRefused(t *testing.T) {
 		a := join(t, c, cooperative(), &recorder{})
 		pass(time.Second)
 		g := newGroup(t, c, settings(sarama.NewBalanceStrategyRange()))
-		if err := g.Consume(t.Context(), []string{topic}, &recorder{}); err != sarama.ErrInconsistentGroupProtocol {
+		if err := g.Consume(t.Context(), []string{topic}, &recorder{}); !errors.Is(err, sarama.ErrInconsistentGroupProtocol) {
 			t.Errorf("Consume: %v", err)
 		}
 		pass(10 * time.Second)
