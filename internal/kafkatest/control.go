@@ -83,11 +83,14 @@ func (n *Node) up() bool {
 	return n.proc != nil && !n.paused && !n.proc.ended()
 }
 
-// Close kills the node and removes its data.
+// Close kills the node, removes its data and ends its links.
 func (n *Node) Close() error {
 	err := n.Kill()
 	if errors.Is(err, errDown) {
 		err = nil
+	}
+	for _, p := range n.proxies {
+		err = errors.Join(err, p.Close())
 	}
 	return errors.Join(err, os.RemoveAll(n.dir))
 }

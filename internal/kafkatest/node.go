@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/internal/kafkatest/netproxy"
 )
 
 // Node is one real Kafka node, broker and controller in one process. Its methods are safe for concurrent use.
@@ -25,7 +27,8 @@ type Node struct {
 	dir       string // properties, data, log
 	lib       string // jars
 	listeners []listener
-	identity  *identity // with Options.Secure, the same for all nodes of a cluster
+	proxies   map[string]*netproxy.Proxy // by link
+	identity  *identity                  // with Options.Secure, the same for all nodes of a cluster
 
 	mu     sync.Mutex // held while the process changes
 	proc   *process   // nil when stopped

@@ -22,6 +22,8 @@ type Options struct {
 	// Properties of the broker, over ours. Ours create five offsets partitions, start a group's first rebalance at once,
 	// accept session timeouts from 1 s, and create no topic by itself.
 	Properties map[string]string
+	// Links are the names of the ways to the brokers that a test can break, see [Link]. Give each client its own.
+	Links []string
 	// Secure adds the listeners behind [Node.Through]: TLS, and SASL inside TLS.
 	Secure bool
 	// ReauthAfter is connections.max.reauth.ms of the SASL listener: a connection whose client has not authenticated again by then

@@ -42,7 +42,6 @@ func (r *Remote) Close() error { return nil }
 // helperConfig fails fast, so that the retry loop and not sarama decides how long a helper waits.
 func (r *Remote) helperConfig() *sarama.Config {
 	cfg := r.Config()
-	cfg.ClientID = "kafkatest"
 	cfg.Net.DialTimeout, cfg.Net.ReadTimeout, cfg.Net.WriteTimeout = 2*time.Second, 5*time.Second, 5*time.Second
 	cfg.Metadata.Retry.Max, cfg.Metadata.Retry.Backoff = 1, 50*time.Millisecond
 	cfg.Metadata.RefreshFrequency = 0

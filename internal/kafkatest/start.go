@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/internal/kafkatest/netproxy"
 )
 
 // clusterID is any 16 bytes in base64: the nodes of two clusters never meet.
@@ -83,34 +85,44 @@ func voters(nodes []*Node) string {
 	return strings.Join(out, ",")
 }
 
-func newNode(o Options, lib string, id int32) (*Node, error) {
-	listeners, err := o.newListeners()
-	if err != nil {
-		return nil, err
-	}
+func newNode(o Options, lib string, id int32) (_ *Node, err error) {
 	dir, err := os.MkdirTemp("", "evenkeel-kafka-")
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{id: id, version: o.version(), dir: dir, lib: lib, listeners: listeners}
+	n := &Node{id: id, version: o.version(), dir: dir, lib: lib, proxies: map[string]*netproxy.Proxy{}}
+	if err := n.listen(o); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
 	n.Remote = Connect([]string{n.Addr()}, func() *sarama.Config { return configFor(n.version) })
 	return n, nil
 }
 
-// newListeners picks the ports of one node.
-func (o Options) newListeners() ([]listener, error) {
-	listeners := []listener{{name: controllerListener, protocol: "PLAINTEXT"}, {name: plainListener, protocol: "PLAINTEXT"}}
+// listen picks the node's ports and starts the proxies of its links.
+func (n *Node) listen(o Options) error {
+	n.listeners = []listener{{name: controllerListener, protocol: "PLAINTEXT"}, {name: plainListener, protocol: "PLAINTEXT"}}
 	if o.Secure {
-		listeners = append(listeners, listener{name: tlsListener, protocol: "SSL"}, listener{name: saslListener, protocol: "SASL_SSL"})
+		n.listeners = append(n.listeners, listener{name: tlsListener, protocol: "SSL"}, listener{name: saslListener, protocol: "SASL_SSL"})
 	}
-	ports, err := freePorts(len(listeners))
+	first := len(n.listeners)
+	for _, link := range o.Links {
+		n.listeners = append(n.listeners, listener{name: linkListener(link), protocol: "PLAINTEXT"})
+	}
+	ports, err := freePorts(len(n.listeners) + len(o.Links))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i, port := range ports {
-		listeners[i].port, listeners[i].advertised = port, port
+	for i := range n.listeners {
+		n.listeners[i].port, n.listeners[i].advertised = ports[i], ports[i]
 	}
-	return listeners, nil
+	for i, link := range o.Links {
+		door := &n.listeners[first+i]
+		door.advertised = ports[len(n.listeners)+i]
+		if n.proxies[link], err = netproxy.Listen(loopback(door.advertised), loopback(door.port)); err != nil {
+			return fmt.Errorf("%w: %w", errPortTaken, err)
+		}
+	}
+	return nil
 }
 
 func (o Options) newIdentity() (*identity, error) {
