@@ -54,7 +54,7 @@ func TestLongListsAreCut(t *testing.T) {
 }
 
 func TestMisuseIsNamed(t *testing.T) {
-	for want, misuse := range map[string]func(t testing.TB){
+	for want, misuse := range map[string]func(*spy){
 		"the handler is nil":   func(tb *spy) { handlertest.New(tb, handler.Func(nil), handlertest.Options{}) },
 		"Options.Slots is -1":  func(tb *spy) { handlertest.New(tb, sleep(0), handlertest.Options{Slots: -1}) },
 		"nothing is claimed":   func(tb *spy) { handlertest.New(tb, sleep(0), handlertest.Options{}).Revoke(handlertest.Eager) },
