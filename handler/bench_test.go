@@ -3,15 +3,11 @@ package handler_test
 import (
 	"context"
 	"fmt"
-	"io"
-	"log/slog"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/IBM/sarama"
 
-	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/handler"
 )
 
@@ -95,17 +91,17 @@ func newEngine(b *testing.B, perPartition int) *engine {
 	for p := range e.done {
 		e.done[p] = make(chan struct{}, 1)
 	}
-	o := handler.Options{
-		Plan:   plan(b, config.Input{Expected: time.Millisecond}),
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	}
 	last := int64(perPartition - 1)
-	e.g = newHandler(b, o, func(_ context.Context, t *handler.Task) error {
+	g, err := handler.New(handler.Func(func(_ context.Context, t *handler.Task) error {
 		if t.Offset == last {
 			e.done[t.Partition] <- struct{}{}
 		}
 		return nil
-	})
+	}), short(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	e.g = g
 	return e
 }
 

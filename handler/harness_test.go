@@ -2,10 +2,11 @@ package handler_test
 
 import (
 	"context"
-	"io"
-	"log/slog"
+	"errors"
+	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -16,103 +17,106 @@ import (
 
 const topic = "reports"
 
-// session is a sarama session that records marks.
-type session struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-
-	mu         sync.Mutex
-	generation int32
-	marked     map[int32]int64
-	marks      []int64
-	commits    int
+// group is a GroupHandler in a session, with what the test wants to know of it.
+type group struct {
+	*handler.GroupHandler
+	t        testing.TB
+	strategy sarama.OnAssignmentBalanceStrategy
+	s        *session
+	logs     *logBook
+	seen     starts // offsets in the order in which they were started
 }
 
-func newSession() *session {
-	s := &session{generation: 1, marked: map[int32]int64{}}
-	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	return s
+// newGroup runs f for each message. Options.Logger is replaced.
+func newGroup(t testing.TB, o handler.Options, f handler.Func) *group {
+	t.Helper()
+	g := &group{t: t, s: newSession(), logs: &logBook{}}
+	o.Logger = g.logs.logger()
+	h, err := handler.New(handler.Func(func(ctx context.Context, m *handler.Task) error {
+		g.seen.add(m.Offset)
+		return f(ctx, m)
+	}), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.GroupHandler = h
+	g.strategy = h.BalanceStrategies()[0].(sarama.OnAssignmentBalanceStrategy)
+	return g
 }
 
-func (s *session) Claims() map[string][]int32 { return nil }
-func (s *session) MemberID() string           { return "m-1" }
-func (s *session) Context() context.Context   { return s.ctx }
+// consume runs ConsumeClaim in the group's session and returns a channel that is closed when it has returned.
+func (g *group) consume(c *claim) <-chan struct{} { return g.consumeIn(g.s, c) }
 
-func (s *session) GenerationID() int32 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.generation
+func (g *group) consumeIn(s sarama.ConsumerGroupSession, c *claim) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := g.ConsumeClaim(s, c); err != nil {
+			g.t.Errorf("ConsumeClaim: %v", err)
+		}
+	}()
+	return done
 }
 
-func (s *session) MarkOffset(_ string, partition int32, offset int64, _ string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.marked[partition] = max(s.marked[partition], offset)
-	s.marks = append(s.marks, offset)
+// assign tells the handler what it owns now, as sarama does before it acts on it.
+func (g *group) assign(partitions ...int32) {
+	g.strategy.OnAssignment(&sarama.ConsumerGroupMemberAssignment{Topics: map[string][]int32{topic: partitions}}, g.s.next())
 }
 
-func (s *session) ResetOffset(string, int32, int64, string) {}
-
-func (s *session) MarkMessage(m *sarama.ConsumerMessage, meta string) {
-	s.MarkOffset(m.Topic, m.Partition, m.Offset+1, meta)
-}
-
-func (s *session) Commit() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.commits++
-}
-
-func (s *session) committed(partition int32) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.marked[partition]
-}
-
-// claim is a sarama claim with a channel that the test fills and closes.
-type claim struct {
-	partition int32
-	initial   int64
-	messages  chan *sarama.ConsumerMessage
-	paused    bool
-	pauses    int
-	mu        sync.Mutex
-}
-
-func newClaim(partition int32, n int) *claim {
-	c := &claim{partition: partition, messages: make(chan *sarama.ConsumerMessage, 4096)}
-	c.put(0, n)
-	return c
-}
-
-func (c *claim) put(from, to int) {
-	for o := from; o < to; o++ {
-		c.messages <- &sarama.ConsumerMessage{Topic: topic, Partition: c.partition, Offset: int64(o), Value: []byte("v")}
+func (g *group) wantStarted(offsets ...int64) {
+	g.t.Helper()
+	if got := g.seen.all(); !slices.Equal(got, offsets) {
+		g.t.Errorf("started %v, want %v", got, offsets)
 	}
 }
 
-func (c *claim) Topic() string                            { return topic }
-func (c *claim) Partition() int32                         { return c.partition }
-func (c *claim) InitialOffset() int64                     { return c.initial }
-func (c *claim) HighWaterMarkOffset() int64               { return 0 }
-func (c *claim) Messages() <-chan *sarama.ConsumerMessage { return c.messages }
-
-func (c *claim) Pause()  { c.setPaused(true) }
-func (c *claim) Resume() { c.setPaused(false) }
-
-func (c *claim) setPaused(on bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.paused = on
-	if on {
-		c.pauses++
+func (g *group) wantCommitted(partition int32, offset int64) {
+	g.t.Helper()
+	if got := g.s.committed(partition); got != offset {
+		g.t.Errorf("partition %d committed %d, want %d", partition, got, offset)
 	}
 }
 
-func (c *claim) isPaused() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.paused
+// protocol is how a rebalance takes a claim away.
+type protocol struct {
+	name   string
+	revoke func(g *group, c *claim)
+}
+
+// eager ends the session. Messages is closed later; the handler does not wait for that.
+var eager = protocol{"eager", func(g *group, _ *claim) { g.s.cancel(sarama.ErrRebalanceInProgress) }}
+
+// protocols are eager, cooperative, and cooperative with strategies that are heard: there the assignment comes first.
+var protocols = []protocol{
+	eager,
+	{"cooperative", func(_ *group, c *claim) { close(c.messages) }},
+	{"cooperative heard", func(g *group, c *claim) {
+		g.assign()
+		close(c.messages)
+	}},
+}
+
+// eachProtocol runs a test under each of them, in a bubble of virtual time.
+func eachProtocol(t *testing.T, test func(t *testing.T, p protocol)) {
+	t.Helper()
+	for _, p := range protocols {
+		t.Run(p.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, p) })
+		})
+	}
+}
+
+// inVirtualTime runs a test in a bubble.
+func inVirtualTime(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, test)
+}
+
+// elapsed is how long f takes.
+func elapsed(f func()) time.Duration {
+	begin := time.Now()
+	f()
+	return time.Since(begin)
 }
 
 func plan(t testing.TB, in config.Input) *config.Plan {
@@ -124,36 +128,47 @@ func plan(t testing.TB, in config.Input) *config.Plan {
 	return p
 }
 
-// options are for long tasks without any grace, and quiet.
+// options are for long tasks without any grace.
 func options(t testing.TB) handler.Options {
-	return handler.Options{
-		Plan:   plan(t, config.Input{Expected: time.Minute, Grace: config.NoGrace, StopGrace: config.NoGrace}),
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	}
+	return with(t, config.Input{Expected: time.Minute, Grace: config.NoGrace, StopGrace: config.NoGrace})
 }
 
-func newHandler(t testing.TB, o handler.Options, f handler.Func) *handler.GroupHandler {
+// short are options for tasks of a millisecond.
+func short(t testing.TB) handler.Options {
+	return with(t, config.Input{Expected: time.Millisecond, Grace: config.NoGrace, StopGrace: config.NoGrace})
+}
+
+func with(t testing.TB, in config.Input) handler.Options {
 	t.Helper()
-	g, err := handler.New(f, o)
-	if err != nil {
-		t.Fatal(err)
+	return handler.Options{Plan: plan(t, in)}
+}
+
+// nothing is a handler that succeeds at once.
+func nothing(context.Context, *handler.Task) error { return nil }
+
+// deaf sleeps and does not look at its context.
+func deaf(d time.Duration) handler.Func {
+	return func(context.Context, *handler.Task) error {
+		time.Sleep(d)
+		return nil
 	}
-	return g
 }
 
-// consume runs ConsumeClaim and returns a channel that is closed when it has returned.
-func consume(t testing.TB, g *handler.GroupHandler, s *session, c *claim) <-chan struct{} {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := g.ConsumeClaim(s, c); err != nil {
-			t.Errorf("ConsumeClaim: %v", err)
+// obedient sleeps until its context ends, and returns its error then.
+func obedient(d time.Duration) handler.Func {
+	return func(ctx context.Context, _ *handler.Task) error {
+		select {
+		case <-time.After(d):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
 		}
-	}()
-	return done
+	}
 }
 
-// starts records offsets in the order of their starts.
+var errTask = errors.New("the task failed")
+
+// starts records offsets in order.
 type starts struct {
 	mu   sync.Mutex
 	list []int64
@@ -168,5 +183,7 @@ func (s *starts) add(o int64) {
 func (s *starts) all() []int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]int64(nil), s.list...)
+	return slices.Clone(s.list)
 }
+
+func (s *starts) count() int { return len(s.all()) }

@@ -1,0 +1,218 @@
+package handler_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/internal/member"
+)
+
+// session is a sarama session that records marks.
+type session struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	mu         sync.Mutex
+	generation int32
+	marked     map[int32]int64
+	marks      []int64 // in the order of MarkOffset
+	resets     []int64
+	commits    int
+	onMark     func() // called by MarkOffset, on the claim's goroutine
+	onCommit   func()
+}
+
+func newSession() *session { return newSessionIn(context.Background()) }
+
+func newSessionIn(ctx context.Context) *session {
+	s := &session{generation: 1, marked: map[int32]int64{}}
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	return s
+}
+
+func (s *session) Claims() map[string][]int32 { return nil }
+func (s *session) MemberID() string           { return "m-1" }
+func (s *session) Context() context.Context   { return s.ctx }
+
+func (s *session) GenerationID() int32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.generation
+}
+
+// next moves the session to the next generation.
+func (s *session) next() int32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.generation++
+	return s.generation
+}
+
+func (s *session) MarkOffset(_ string, partition int32, offset int64, _ string) {
+	s.mu.Lock()
+	s.marked[partition] = max(s.marked[partition], offset)
+	s.marks = append(s.marks, offset)
+	call := s.onMark
+	s.mu.Unlock()
+	if call != nil {
+		call()
+	}
+}
+
+func (s *session) ResetOffset(_ string, partition int32, offset int64, _ string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.marked[partition] = min(s.marked[partition], offset)
+	s.resets = append(s.resets, offset)
+}
+
+func (s *session) MarkMessage(m *sarama.ConsumerMessage, meta string) {
+	s.MarkOffset(m.Topic, m.Partition, m.Offset+1, meta)
+}
+
+func (s *session) Commit() {
+	s.mu.Lock()
+	s.commits++
+	call := s.onCommit
+	s.mu.Unlock()
+	if call != nil {
+		call()
+	}
+}
+
+func (s *session) committed(partition int32) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.marked[partition]
+}
+
+// memberSession is a session whose member holds a lease and commits by itself.
+type memberSession struct {
+	*session
+	work     context.Context
+	stopWork context.CancelCauseFunc
+	stored   int64 // what Committed says
+	ask      func()
+	release  func(context.Context)
+}
+
+var _ member.Session = (*memberSession)(nil)
+
+func newMemberSession() *memberSession {
+	m := &memberSession{session: newSession(), stored: -1}
+	m.work, m.stopWork = context.WithCancelCause(context.Background())
+	return m
+}
+
+func (m *memberSession) Work() context.Context { return m.work }
+
+func (m *memberSession) Committer(_ string, partition int32) member.Committer {
+	return committer{m, partition}
+}
+
+type committer struct {
+	m         *memberSession
+	partition int32
+}
+
+func (c committer) Committed() int64 {
+	if c.m.ask != nil {
+		c.m.ask()
+	}
+	return c.m.stored
+}
+
+func (c committer) Commit(offset int64) { c.m.MarkOffset("", c.partition, offset, "") }
+
+func (c committer) Release(ctx context.Context) {
+	if c.m.release != nil {
+		c.m.release(ctx)
+	}
+}
+
+// claim is a sarama claim with a channel that the test fills and closes.
+type claim struct {
+	partition int32
+	initial   int64
+	messages  chan *sarama.ConsumerMessage
+
+	mu     sync.Mutex
+	paused bool
+	pauses int
+}
+
+// newClaim returns a claim that has n messages, from offset 0.
+func newClaim(partition int32, n int) *claim {
+	c := &claim{partition: partition, messages: make(chan *sarama.ConsumerMessage, max(n, 1024))}
+	c.put(0, n)
+	return c
+}
+
+func (c *claim) put(from, to int) {
+	for o := from; o < to; o++ {
+		c.messages <- &sarama.ConsumerMessage{Topic: topic, Partition: c.partition, Offset: int64(o), Value: []byte("v")}
+	}
+}
+
+func (c *claim) Topic() string                            { return topic }
+func (c *claim) Partition() int32                         { return c.partition }
+func (c *claim) InitialOffset() int64                     { return c.initial }
+func (c *claim) HighWaterMarkOffset() int64               { return 0 }
+func (c *claim) Messages() <-chan *sarama.ConsumerMessage { return c.messages }
+
+func (c *claim) Pause()  { c.setPaused(true) }
+func (c *claim) Resume() { c.setPaused(false) }
+
+func (c *claim) setPaused(on bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.paused = on
+	if on {
+		c.pauses++
+	}
+}
+
+func (c *claim) isPaused() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.paused
+}
+
+// logBook keeps what was logged, one line an entry.
+type logBook struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (b *logBook) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(b, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+func (b *logBook) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lines = append(b.lines, string(p))
+	return len(p), nil
+}
+
+// with returns the lines that have all parts.
+func (b *logBook) with(parts ...string) (found []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, line := range b.lines {
+		missing := 0
+		for _, part := range parts {
+			if !strings.Contains(line, part) {
+				missing++
+			}
+		}
+		if missing == 0 {
+			found = append(found, line)
+		}
+	}
+	return found
+}

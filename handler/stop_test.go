@@ -1,0 +1,168 @@
+package handler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/handler"
+)
+
+// G10, B35: a stop lets tasks run for its own grace, then cancels them, and returns soon after.
+func TestStoppingIsBounded(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		handle    handler.Func
+		want      time.Duration // within 50 ms
+		committed int64
+	}{
+		{"ends in the grace", deaf(90 * time.Second), 30 * time.Second, 1},
+		{"obeys", obedient(time.Hour), 10 * time.Minute, 0},
+		{"stubborn", deaf(time.Hour), 10 * time.Minute, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T) {
+				g := newGroup(t, with(t, config.Input{Expected: time.Minute, StopGrace: 10 * time.Minute}), test.handle)
+				done := g.consume(newClaim(0, 3))
+				time.Sleep(time.Minute)
+				took := elapsed(func() {
+					g.s.cancel(nil)
+					<-done
+				})
+				if took < test.want || took > test.want+50*time.Millisecond {
+					t.Errorf("the claim ended after %v, want %v", took, test.want)
+				}
+				g.wantCommitted(0, test.committed)
+				g.wantStarted(0)
+				time.Sleep(time.Hour)
+			})
+		})
+	}
+}
+
+// An idle claim ends at once.
+func TestIdleClaimEndsAtOnce(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		g := newGroup(t, with(t, config.Input{Expected: time.Minute, Grace: time.Minute, StopGrace: time.Hour}), nothing)
+		c := newClaim(0, 0)
+		done := g.consume(c)
+		time.Sleep(time.Minute)
+		if took := elapsed(func() { p.revoke(g, c); <-done }); took != 0 {
+			t.Errorf("ended after %v", took)
+		}
+	})
+}
+
+// The cause of a session's end decides on the grace: a stop comes from the user's context, whatever cause that has; a membership that
+// is lost comes from sarama's heartbeats, whatever the network calls it.
+func TestReasonOfAnEnd(t *testing.T) {
+	_, timeout := (&net.Dialer{Timeout: time.Nanosecond}).Dial("tcp", "127.0.0.1:1")
+	if !errors.Is(timeout, context.DeadlineExceeded) {
+		t.Fatalf("%v is no longer a deadline that was exceeded: this test needs another error", timeout)
+	}
+	for _, test := range []struct {
+		cause error
+		want  handler.Reason
+	}{
+		{context.Canceled, handler.Stopping},
+		{context.DeadlineExceeded, handler.Stopping},
+		{errors.New("terminated signal received"), handler.Stopping}, // as signal.NotifyContext has it
+		{handler.ErrDraining, handler.Stopping},
+		{sarama.ErrRebalanceInProgress, handler.Rebalance},
+		{sarama.ErrSessionPartitionCountChanged, handler.Rebalance},
+		{sarama.ErrSessionConsumeClaimExited, handler.Rebalance},
+		{fmt.Errorf("topics changed: %w", handler.ErrRevoked), handler.Rebalance},
+		{handler.ErrLost, handler.Lost},
+		{fmt.Errorf("%w: %w", handler.ErrLost, sarama.ErrRebalanceInProgress), handler.Lost},
+		{sarama.ErrUnknownMemberId, handler.Lost},
+		{sarama.ErrIllegalGeneration, handler.Lost},
+		{sarama.ErrFencedInstancedId, handler.Lost},
+		{sarama.ErrSessionHeartbeatFailed, handler.Lost},
+		{sarama.ErrRebalanceTimedOut, handler.Lost},
+		{sarama.ErrOutOfBrokers, handler.Lost},
+		{sarama.PacketDecodingError{Info: "?"}, handler.Lost},
+		{io.EOF, handler.Lost},
+		{timeout, handler.Lost},
+	} {
+		t.Run(test.cause.Error(), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T) { checkReason(t, test.cause, test.want) })
+		})
+	}
+}
+
+func checkReason(t *testing.T, cause error, want handler.Reason) {
+	o := with(t, config.Input{Expected: time.Minute, Grace: 2 * time.Minute, StopGrace: 3 * time.Minute})
+	var ends claimEnds
+	o.Hooks = []any{&ends}
+	var told error
+	g := newGroup(t, o, func(ctx context.Context, m *handler.Task) error {
+		defer func() { told = context.Cause(ctx) }()
+		return obedient(time.Hour)(ctx, m)
+	})
+	done := g.consume(newClaim(0, 2))
+	time.Sleep(time.Minute)
+	g.s.cancel(cause)
+	<-done
+	e := ends.all()[0]
+	waited := map[handler.Reason]time.Duration{handler.Stopping: 3 * time.Minute, handler.Rebalance: 2 * time.Minute}[want]
+	if e.Reason != want || e.Waited != waited || !errors.Is(e.Cause, cause) {
+		t.Errorf("claim end %+v, want %v after %v", e, want, waited)
+	}
+	causes := map[handler.Reason]error{
+		handler.Stopping: handler.ErrDraining, handler.Rebalance: handler.ErrRevoked, handler.Lost: handler.ErrLost,
+	}
+	if !errors.Is(told, causes[want]) {
+		t.Errorf("the task was told %v, want %v", told, causes[want])
+	}
+	if want == handler.Lost && !errors.Is(told, cause) {
+		t.Errorf("the task was told %v, which does not say %v", told, cause)
+	}
+}
+
+// A rebalance in the middle of a stop shortens its grace; the end of the wait never moves back.
+func TestMoreUrgentReasonShortensTheWait(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		var ends claimEnds
+		o := with(t, config.Input{Expected: time.Minute, Grace: 2 * time.Minute})
+		o.Hooks = []any{&ends}
+		g := newGroup(t, o, deaf(time.Hour))
+		m := newMemberSession()
+		c := newClaim(0, 2)
+		done := g.consumeIn(m, c)
+		time.Sleep(time.Minute)
+		close(c.messages)
+		time.Sleep(time.Minute)
+		m.stopWork(handler.ErrLost)
+		<-done
+		if e := ends.all()[0]; e.Reason != handler.Lost || e.Waited.Truncate(time.Second) != time.Minute {
+			t.Errorf("claim end %+v, want lost after a minute of two", e)
+		}
+		time.Sleep(time.Hour)
+	})
+}
+
+// claimEnds is a ClaimEndHook that keeps what it hears.
+type claimEnds struct {
+	mu   sync.Mutex
+	list []handler.ClaimEnd
+}
+
+func (c *claimEnds) OnClaimEnd(e handler.ClaimEnd) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list = append(c.list, e)
+}
+
+func (c *claimEnds) all() []handler.ClaimEnd {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.list
+}
