@@ -121,18 +121,17 @@ func askAddress[R any](ctx context.Context, n *network, long time.Duration, addr
 // addresses returns every address that may answer, the brokers of the cluster first, each once, in random order.
 func (l *Link) addresses() []string {
 	var all []string
-	for _, b := range l.Client.Brokers() {
+	for _, b := range l.Brokers() {
 		all = append(all, b.Addr())
 	}
-	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	seeds := slices.Clone(l.seeds)
-	rand.Shuffle(len(seeds), func(i, j int) { seeds[i], seeds[j] = seeds[j], seeds[i] })
-	for _, addr := range seeds {
-		if !slices.Contains(all, addr) {
-			all = append(all, addr)
-		}
-	}
-	return all
+	shuffle(all)
+	seeds := slices.DeleteFunc(slices.Clone(l.seeds), func(addr string) bool { return slices.Contains(all, addr) })
+	shuffle(seeds)
+	return append(all, seeds...)
+}
+
+func shuffle(addrs []string) {
+	rand.Shuffle(len(addrs), func(i, j int) { addrs[i], addrs[j] = addrs[j], addrs[i] }) //nolint:gosec // spreads load, keeps no secret
 }
 
 // worst picks what the caller has to know: a refusal, else what a broker said, else that none could be reached and why.

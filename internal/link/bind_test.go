@@ -16,7 +16,7 @@ func TestCancelEndsAPendingJoin(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	l.Bind(ctx)
 	b := coordinator(t, l)
-	defer w.wire.hold(joinGroup)()
+	w.wire.hold(t, joinGroup)
 	join := async(func() error { _, err := b.JoinGroup(&sarama.JoinGroupRequest{}); return err })
 	eventually(t, "the join is sent", func() bool { return w.wire.count(joinGroup) == 1 })
 	open := w.wire.open()

@@ -20,7 +20,7 @@ func TestAnswers(t *testing.T) {
 	l := w.link(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	l.Bind(ctx)
-	defer w.wire.hold(joinGroup)()
+	w.wire.hold(t, joinGroup)
 	b := coordinator(t, l)
 	join := async(func() error { _, err := b.JoinGroup(&sarama.JoinGroupRequest{}); return err })
 	eventually(t, "the join is sent", func() bool { return w.wire.count(joinGroup) == 1 })
@@ -54,7 +54,7 @@ func TestGivingUpBehindAnotherCaller(t *testing.T) {
 		t.Fatal(err)
 	}
 	dials := len(w.wire.dials())
-	release := w.wire.hold(offsetCommit)
+	release := w.wire.hold(t, offsetCommit)
 	commit := async(func() error { _, err := l.Commit(t.Context(), commitRequest(w.conf)); return err })
 	eventually(t, "the commit is sent", func() bool { return w.wire.count(offsetCommit) == 1 })
 
@@ -82,7 +82,7 @@ func TestGivingUpInFlight(t *testing.T) {
 				t.Fatal(err)
 			}
 			dials := len(w.wire.dials())
-			release := w.wire.hold(offsetCommit)
+			release := w.wire.hold(t, offsetCommit)
 			defer release()
 			ctx, cancel := context.WithCancel(t.Context())
 			commit := async(func() error { _, err := l.Commit(ctx, commitRequest(w.conf)); return err })
@@ -106,7 +106,7 @@ func TestGivingUpInFlight(t *testing.T) {
 func TestNoAnswerDropsTheConnection(t *testing.T) {
 	w := newWorld(t)
 	l := w.link(t, func(o *link.Options) { o.Short = 200 * time.Millisecond })
-	defer w.wire.hold(offsetCommit)()
+	w.wire.hold(t, offsetCommit)
 	if _, err := l.Commit(t.Context(), commitRequest(w.conf)); err == nil {
 		t.Fatal("no error")
 	}
@@ -153,6 +153,7 @@ func TestHammer(t *testing.T) {
 			}
 		})
 	}
+	repeat := func(f func()) { loop(func(context.Context) { f() }) }
 	for range 3 {
 		loop(func(ctx context.Context) { _, _ = l.Commit(ctx, commitRequest(w.conf)) })
 		loop(func(ctx context.Context) {
@@ -160,7 +161,7 @@ func TestHammer(t *testing.T) {
 			defer cancel()
 			_, _ = l.Heartbeat(brief, &sarama.HeartbeatRequest{})
 		})
-		loop(func(context.Context) {
+		repeat(func() {
 			b, err := l.Coordinator(group)
 			if err != nil {
 				return
@@ -170,9 +171,9 @@ func TestHammer(t *testing.T) {
 			}
 		})
 	}
-	loop(func(context.Context) { _ = l.RefreshCoordinator(group) })
-	loop(func(context.Context) { _ = l.RefreshMetadata("orders", "gone") })
-	loop(func(context.Context) { _, _ = l.Partitions("gone") })
+	repeat(func() { _ = l.RefreshCoordinator(group) })
+	repeat(func() { _ = l.RefreshMetadata("orders", "gone") })
+	repeat(func() { _, _ = l.Partitions("gone") })
 	loop(func(ctx context.Context) {
 		brief, cancel := context.WithTimeout(ctx, 5*time.Millisecond)
 		defer cancel()

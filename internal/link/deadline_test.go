@@ -23,7 +23,7 @@ func TestJoinAndSyncGetTheLongDeadline(t *testing.T) {
 			w := newWorld(t)
 			l := w.link(t, func(o *link.Options) { o.Short = 100 * time.Millisecond })
 			b := coordinator(t, l)
-			release := w.wire.hold(c.key)
+			release := w.wire.hold(t, c.key)
 			done := async(func() error { return c.call(b) })
 			time.AfterFunc(500*time.Millisecond, release)
 			if err := wait(t, name, done); err != nil {
@@ -42,7 +42,7 @@ func TestOtherRequestsGetTheShortDeadline(t *testing.T) {
 	w := newWorld(t)
 	l := w.link(t, func(o *link.Options) { o.Short = 200 * time.Millisecond })
 	b := coordinator(t, l)
-	defer w.wire.hold(heartbeat)()
+	w.wire.hold(t, heartbeat)
 	_, err := b.Heartbeat(&sarama.HeartbeatRequest{})
 	wantErr(t, err, net.ErrClosed)
 	if up, _ := b.Connected(); up {
@@ -65,7 +65,7 @@ func TestDeadlineAfterAJoinIsShortAgain(t *testing.T) {
 	if _, err := b.JoinGroup(&sarama.JoinGroupRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	defer w.wire.hold(heartbeat)()
+	w.wire.hold(t, heartbeat)
 	done := async(func() error { _, err := b.Heartbeat(&sarama.HeartbeatRequest{}); return err })
 	wantErr(t, wait(t, "heartbeat", done), net.ErrClosed)
 }

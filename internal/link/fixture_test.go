@@ -21,7 +21,7 @@ import (
 const (
 	group = "reports"
 
-	// keys of requests on the wire
+	// Keys of requests on the wire.
 	offsetCommit    = 8
 	findCoordinator = 10
 	joinGroup       = 11
@@ -87,13 +87,16 @@ func (w *wire) swallows(addr string) bool {
 	return w.holes[addr] || w.holes["*"]
 }
 
-// hold keeps the next request of a kind on its way until release is called. Later ones pass.
-func (w *wire) hold(key uint16) (release func()) {
+// hold keeps the next request of a kind on its way until release is called, or the test ends. Later ones pass.
+func (w *wire) hold(t *testing.T, key uint16) (release func()) {
+	t.Helper()
 	gate := make(chan struct{})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.gates[key] = append(w.gates[key], gate)
-	return sync.OnceFunc(func() { close(gate) })
+	release = sync.OnceFunc(func() { close(gate) })
+	t.Cleanup(release)
+	return release
 }
 
 // note counts a request and takes the gate that it has to wait at, nil for none.
@@ -160,7 +163,7 @@ func (t *tap) Write(b []byte) (int, error) {
 	// Ends when the test opens the gate.
 	go func() {
 		<-gate
-		_ = t.Conn.SetWriteDeadline(time.Time{}) // that of the request is over
+		_ = t.SetWriteDeadline(time.Time{}) // that of the request is over
 		_, _ = t.Conn.Write(late)
 	}()
 	return len(b), nil

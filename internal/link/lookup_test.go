@@ -37,7 +37,7 @@ func TestSilentCommitConnectionIsPassedOver(t *testing.T) {
 	if _, err := l.Heartbeat(t.Context(), &sarama.HeartbeatRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	defer w.wire.hold(findCoordinator)() // the first question is the commit connection's
+	w.wire.hold(t, findCoordinator) // the first question is the commit connection's
 	done := async(func() error { return l.RefreshCoordinator(group) })
 	if err := wait(t, "refresh", done); err != nil {
 		t.Fatal(err)
@@ -51,8 +51,8 @@ func TestOneSearchForAll(t *testing.T) {
 	if _, err := l.Heartbeat(t.Context(), &sarama.HeartbeatRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	release := w.wire.hold(findCoordinator)
-	defer w.wire.hold(findCoordinator)() // and what is asked when the first is slow
+	release := w.wire.hold(t, findCoordinator)
+	w.wire.hold(t, findCoordinator) // and what is asked when the first is slow
 	asked := w.wire.count(findCoordinator)
 	const callers = 10
 	var wg sync.WaitGroup

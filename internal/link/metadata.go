@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -144,6 +145,7 @@ func (l *Link) freshen(ctx context.Context) {
 
 func (l *Link) logRefresh(err error) {
 	if err != nil && l.life.ctx.Err() == nil {
-		l.opt.Logger.Debug("periodic metadata refresh failed, the next one follows", "group", l.id, "error", err)
+		l.opt.Logger.Debug("periodic metadata refresh failed, the next one follows",
+			slog.String("group", l.id), slog.Any("error", err))
 	}
 }

@@ -41,7 +41,7 @@ func (p *pace) done(err error) {
 		longest = longestRefused
 	}
 	p.pause = min(max(2*p.pause, firstPause), longest)
-	p.next = time.Now().Add(p.pause/2 + rand.N(p.pause/2))
+	p.next = time.Now().Add(p.pause/2 + rand.N(p.pause/2)) //nolint:gosec // spreads load, keeps no secret
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -72,8 +72,8 @@ func refused(err error) bool {
 	var (
 		untrusted *tls.CertificateVerificationError
 		alert     tls.AlertError
-		clear     tls.RecordHeaderError
+		plain     tls.RecordHeaderError
 		conf      sarama.ConfigurationError
 	)
-	return errors.As(err, &untrusted) || errors.As(err, &alert) || errors.As(err, &clear) || errors.As(err, &conf)
+	return errors.As(err, &untrusted) || errors.As(err, &alert) || errors.As(err, &plain) || errors.As(err, &conf)
 }

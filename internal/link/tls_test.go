@@ -116,8 +116,8 @@ func TestTLSAgainstClearText(t *testing.T) {
 		}
 	}()
 	_, err = link.New(t.Context(), []string{listener.Addr().String()}, group, w.conf, w.options())
-	var clear tls.RecordHeaderError
-	if !asErr(err, &clear) {
+	var plain tls.RecordHeaderError
+	if !asErr(err, &plain) {
 		t.Errorf("error %v", err)
 	}
 }
