@@ -23,7 +23,7 @@ var layers = []struct {
 	may  []string
 }{
 	{"handler/handlertest", []string{"config", "handler", "internal"}},
-	{"internal/contract", []string{"config", "handler", "internal"}},
+	{"internal/contract", []string{"config", "consumer", "handler", "internal"}},
 	{"internal/fakegroup", []string{"config", "internal"}},
 	{"internal/assign", nil},
 	{"internal/offset", nil},
