@@ -1,0 +1,109 @@
+package group_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/test/kit"
+)
+
+// takeover is what B35 calls seconds. A member that does not leave is missed after S.
+const takeover = 3 * time.Second
+
+// duo is two members that work on one partition each.
+type duo struct {
+	*kit.Group
+	a, b *kit.Member
+	its  int32 // the partition of a
+}
+
+func startDuo(t *testing.T, s kit.Setting, change func(*config.Input), work handler.Func) *duo {
+	t.Helper()
+	d := &duo{Group: s.Group(t, 2)}
+	change(&d.Input)
+	gate := kit.NewGate()
+	d.a, d.b = d.Start("a", work), d.Start("b", gate.Hold)
+	t.Cleanup(gate.Open) // before b is stopped
+	d.Until("each owns one", func() bool { return len(d.a.Owns()) == 1 && len(d.b.Owns()) == 1 })
+	d.Produce(2)
+	d.Until("each works on one", func() bool { return d.a.Status().Running == 1 && d.b.Status().Running == 1 })
+	d.its = d.a.Owns()[0]
+	return d
+}
+
+// wantTakenOver wants b to start at offset on the partition of a within seconds of the stop.
+func (d *duo) wantTakenOver(offset int64) {
+	stopped, _ := d.Last(kit.Stopped, kit.By("a"))
+	started := d.UntilSeen(1, kit.Started, kit.By("b"), kit.OnPartition(d.its), kit.AtOffset(offset), kit.After(stopped.At))
+	d.WantWithin("the other takes over", stopped.At, started[0].At, takeover)
+}
+
+// B35a. The task outlasts S, so that the heartbeats of the stopping member matter.
+func TestB35AStopWaitsForATaskThatEndsInTime(t *testing.T) {
+	kit.Each(t, func(t *testing.T, s kit.Setting) {
+		gate := kit.NewGate()
+		d := startDuo(t, s, func(in *config.Input) { in.StopGrace = time.Minute }, gate.Hold)
+		d.a.BeginStop()
+		select {
+		case <-time.After(d.Plan().SessionTimeout + time.Second):
+		case <-d.a.Done():
+			d.Fatalf("a stopped before its task ended")
+		}
+		ended := d.Note("the task ends")
+		gate.Open()
+		d.WantWithin("from the end of the task to that of the stop", ended, d.a.AwaitStop(), time.Second)
+		if o := d.Committed(d.its); o != 1 {
+			d.Errorf("committed at %d, want 1", o)
+		}
+		d.wantTakenOver(1)
+		d.WantAtMost(0, kit.Cancelled, kit.By("a"))
+		wantNeverExpelled(d.Group)
+	}, everywhere()...)
+}
+
+// B35b, with a handler that obeys its context and with one that does not.
+func TestB35AStopCancelsATaskThatDoesNotEnd(t *testing.T) {
+	const grace = 2 * time.Second
+	for name, work := range map[string]func(*kit.Gate) handler.Func{
+		"obedient": func(g *kit.Gate) handler.Func { return g.Hold },
+		"stubborn": func(g *kit.Gate) handler.Func { return g.Ignore },
+	} {
+		t.Run(name, func(t *testing.T) {
+			kit.Each(t, func(t *testing.T, s kit.Setting) {
+				gate := kit.NewGate()
+				defer gate.Open()
+				d := startDuo(t, s, func(in *config.Input) { in.StopGrace, in.CrashDetection = grace, 45*time.Second }, work(gate))
+				begin := d.a.BeginStop()
+				cancelled := d.UntilSeen(1, kit.Cancelled, kit.By("a"), kit.Is(handler.ErrDraining))[0].At
+				if early := grace - cancelled.Sub(begin); early > 0 {
+					d.Errorf("the task was cancelled %v before the grace was over", early)
+				}
+				d.WantWithin("until the task is cancelled", begin, cancelled, grace)
+				d.WantWithin("until the stop returns", begin, d.a.AwaitStop(), grace+2*time.Second)
+				d.wantTakenOver(0)
+				if o := d.Committed(d.its); o > 0 {
+					d.Errorf("committed at %d, want 0", o)
+				}
+			}, everywhere()...)
+		})
+	}
+}
+
+// B35c.
+func TestB35AnIdleMemberStopsAtOnce(t *testing.T) {
+	kit.Each(t, func(t *testing.T, s kit.Setting) {
+		g := s.Group(t, 2)
+		g.Input.StopGrace, g.Input.CrashDetection = time.Minute, 45*time.Second
+		a, b := g.Start("a", brief), g.Start("b", brief)
+		g.Until("each owns one", func() bool { return len(a.Owns()) == 1 && len(b.Owns()) == 1 })
+		begin := a.BeginStop()
+		stopped := a.AwaitStop()
+		g.WantWithin("the stop", begin, stopped, time.Second)
+		g.Until("b owns both", func() bool { return len(b.Owns()) == 2 })
+		g.WantWithin("the other takes over", stopped, time.Now(), takeover)
+		g.Produce(1)
+		g.UntilAllHandled()
+	}, everywhere()...)
+}

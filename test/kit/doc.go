@@ -1,0 +1,19 @@
+// Package kit is what the scenario tests share: a group under test, members of it in this process or in processes of their own, one
+// history of what all of them did, and waits that show the history when they give up.
+//
+// A test reads like this:
+//
+//	kit.On(t, kit.Fake, kit.Kafka(&shared)).Each(func(t *testing.T, s kit.Setting) { // and under both protocols
+//		g := s.Group(t, 4)                              // a topic of 4 partitions
+//		g.Produce(2)                                    // 2 messages on each
+//		gate := kit.NewGate()                           // tasks last until the test says so
+//		a := g.Start("a", gate.Hold)                    // a member, running
+//		g.Until("a works", func() bool { return g.Count(kit.Started, kit.By("a")) == 4 })
+//		gate.Open()
+//		g.UntilAllHandled()                             // every message handled and committed
+//		a.Stop()
+//	})
+//
+// Nothing sleeps to wait for something. A bound that a scenario states is checked with [Group.WantWithin] on the times of the
+// history, and [Slack] is added to it: the tests of a binary share two cores with the brokers and the race detector.
+package kit

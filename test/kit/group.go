@@ -1,0 +1,158 @@
+package kit
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/internal/kafkatest"
+)
+
+// Group is a consumer group under test, and its topic.
+type Group struct {
+	*History
+	Broker     kafkatest.Broker
+	Topic      string
+	Name       string // of the group
+	Partitions int32
+	Input      config.Input // of the plans of members that start later
+
+	t *testing.T
+}
+
+const (
+	// patience is how long a wait goes on before the test has failed. It is no bound of any scenario.
+	patience = 60 * time.Second
+	glance   = 10 * time.Millisecond
+)
+
+// Plan derives from Input.
+func (g *Group) Plan() *config.Plan {
+	g.t.Helper()
+	p, err := g.Input.Plan()
+	g.must(err)
+	return p
+}
+
+// Produce appends n messages to each partition.
+func (g *Group) Produce(n int) {
+	g.t.Helper()
+	for p := range g.Partitions {
+		g.ProduceTo(p, n)
+	}
+}
+
+// ProduceTo appends n messages to one partition.
+func (g *Group) ProduceTo(partition int32, n int) {
+	g.t.Helper()
+	values := make([]string, n)
+	for i := range values {
+		values[i] = fmt.Sprint(i)
+	}
+	g.must(g.Broker.Produce(g.Topic, partition, values...))
+}
+
+// Committed is the group's committed offset, -1 for none.
+func (g *Group) Committed(partition int32) int64 {
+	g.t.Helper()
+	o, _, err := g.Broker.Committed(g.Name, g.Topic, partition)
+	g.must(err)
+	return o
+}
+
+// Grow raises the number of partitions, and returns the time just before.
+func (g *Group) Grow(partitions int32) time.Time {
+	g.t.Helper()
+	begin := g.Note("%d partitions from now on", partitions)
+	g.must(g.Broker.AddPartitions(g.Topic, partitions))
+	g.Partitions = partitions
+	return begin
+}
+
+// Until waits for a condition, and fails the test when it takes a minute.
+func (g *Group) Until(what string, cond func() bool) {
+	g.t.Helper()
+	g.UntilWithin(patience, what, cond)
+}
+
+// UntilWithin is [Group.Until] for what may take longer, or must not. It returns how long it took.
+func (g *Group) UntilWithin(limit time.Duration, what string, cond func() bool) time.Duration {
+	g.t.Helper()
+	begin := time.Now()
+	for !cond() {
+		if time.Since(begin) > limit {
+			g.Fatalf("gave up after %v waiting until %s", limit, what)
+		}
+		time.Sleep(glance)
+	}
+	return time.Since(begin)
+}
+
+// UntilSeen waits until n events of a kind match.
+func (g *Group) UntilSeen(n int, k Kind, ms ...Match) []Event {
+	g.t.Helper()
+	g.Until(fmt.Sprintf("%d times %q as asked for", n, k), func() bool { return g.Count(k, ms...) >= n })
+	return g.Find(k, ms...)
+}
+
+// UntilAllHandled waits until every partition is committed to its end, and checks that every message has a run that succeeded: nothing
+// is lost.
+func (g *Group) UntilAllHandled() {
+	g.t.Helper()
+	for p := range g.Partitions {
+		end, err := g.Broker.EndOffset(g.Topic, p)
+		g.must(err)
+		if end == 0 {
+			continue
+		}
+		g.Until(fmt.Sprintf("partition %d is committed to its end %d", p, end), func() bool {
+			return g.Count(Committed, OnPartition(p), AtOffset(end)) > 0
+		})
+		if stored := g.Committed(p); stored != end {
+			g.Errorf("partition %d is committed at %d, want %d", p, stored, end)
+		}
+		for o := range end {
+			if g.Count(Returned, OnPartition(p), AtOffset(o), Well()) == 0 {
+				g.Errorf("message %d@%d was lost: no run of it succeeded", p, o)
+			}
+		}
+	}
+}
+
+// WantWithin fails the test when to is later than limit and [Slack] after from.
+func (g *Group) WantWithin(what string, from, to time.Time, limit time.Duration) {
+	g.t.Helper()
+	took := to.Sub(from)
+	g.t.Logf("%s: %v", what, took.Round(time.Millisecond))
+	if took > limit+Slack {
+		g.Errorf("%s took %v, want at most %v (and %v for a slow machine)", what, took, limit, Slack)
+	}
+}
+
+// WantAtMost fails the test when there are more than most events of a kind that match.
+func (g *Group) WantAtMost(most int, k Kind, ms ...Match) {
+	g.t.Helper()
+	if n := g.Count(k, ms...); n > most {
+		g.Errorf("%d times %q as asked for, want at most %d", n, k, most)
+	}
+}
+
+// Errorf fails the test and shows the history.
+func (g *Group) Errorf(format string, args ...any) {
+	g.t.Helper()
+	g.t.Errorf(format+"\n%v", append(args, g.History)...)
+}
+
+// Fatalf is Errorf that ends the test.
+func (g *Group) Fatalf(format string, args ...any) {
+	g.t.Helper()
+	g.t.Fatalf(format+"\n%v", append(args, g.History)...)
+}
+
+func (g *Group) must(err error) {
+	g.t.Helper()
+	if err != nil {
+		g.Fatalf("%v", err)
+	}
+}

@@ -1,0 +1,66 @@
+package kit
+
+import (
+	"testing"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/internal/kafkatest"
+)
+
+// Slack is what a machine with two cores, a few brokers and the race detector may add to a bound that a scenario states.
+const Slack = time.Second
+
+// Place is a broker that tests can run on.
+type Place struct {
+	name string
+	open func(testing.TB) kafkatest.Broker
+}
+
+// Fake is an in-process broker, one for each test.
+var Fake = Place{"kfake", func(tb testing.TB) kafkatest.Broker { return kafkatest.Fake(tb) }}
+
+// Kafka is the real node that the tests of a binary share.
+func Kafka(s *kafkatest.Shared) Place {
+	return Place{"kafka", func(tb testing.TB) kafkatest.Broker { return s.Kafka(tb, kafkatest.Newest) }}
+}
+
+// Cluster is the three real nodes that the tests of a binary share.
+func Cluster(s *kafkatest.Shared) Place {
+	return Place{"cluster", func(tb testing.TB) kafkatest.Broker { return s.Cluster(tb) }}
+}
+
+// Setting is where and how a scenario runs.
+type Setting struct {
+	Broker kafkatest.Broker
+	Eager  bool
+}
+
+// Each runs f as a subtest on each place under each protocol, all in parallel.
+func Each(t *testing.T, f func(t *testing.T, s Setting), places ...Place) {
+	t.Helper()
+	for _, p := range places {
+		for protocol, eager := range map[string]bool{"eager": true, "cooperative": false} {
+			t.Run(p.name+"/"+protocol, func(t *testing.T) {
+				t.Parallel()
+				f(t, Setting{Broker: p.open(t), Eager: eager})
+			})
+		}
+	}
+}
+
+// Group makes a topic and names a group. Its members have tasks of ten minutes to expect, R and S of 6 s, and a heartbeat of 250 ms.
+func (s Setting) Group(t *testing.T, partitions int32) *Group {
+	t.Helper()
+	g := &Group{
+		History: &History{}, Broker: s.Broker, Topic: kafkatest.Name(t), Partitions: partitions, t: t,
+		Input: config.Input{
+			Expected: 10 * time.Minute, CrashDetection: 6 * time.Second, Heartbeat: 250 * time.Millisecond, Eager: s.Eager,
+		},
+	}
+	g.Name = g.Topic
+	if err := s.Broker.CreateTopic(g.Topic, partitions); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
