@@ -11,61 +11,63 @@ var errDown = errors.New("the node is down")
 // Stop ends the node in order: it hands over what it leads and takes leave. The data stay for [Node.Start].
 // Where the others cannot take over (a single node, a lost quorum) ctx should end: then the node is killed.
 func (n *Node) Stop(ctx context.Context) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.proc == nil {
-		return errDown
+	proc, err := n.running()
+	if err != nil {
+		return err
 	}
-	if err := errors.Join(n.resumeLocked(), terminate(n.proc.cmd.Process)); err != nil {
-		return errors.Join(err, n.killLocked())
+	err = errors.Join(n.Resume(), terminate(proc.cmd.Process)) // a paused process does not hear the signal
+	if err == nil {
+		select {
+		case <-proc.done:
+		case <-ctx.Done():
+		}
 	}
-	select {
-	case <-n.proc.done:
-	case <-ctx.Done():
-	}
-	return n.killLocked()
+	return errors.Join(err, n.end(proc))
 }
 
 // Kill ends the node with SIGKILL, paused or not. The data stay for [Node.Start].
 func (n *Node) Kill() error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.proc == nil {
-		return errDown
+	proc, err := n.running()
+	if err != nil {
+		return err
 	}
-	return n.killLocked()
-}
-
-func (n *Node) killLocked() error {
-	proc := n.proc
-	n.proc, n.paused = nil, false
-	return proc.kill()
+	return n.end(proc)
 }
 
 // Pause stops the process with SIGSTOP: its connections stay open and nothing is answered.
-func (n *Node) Pause() error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.proc == nil {
-		return errDown
-	}
-	n.paused = true
-	return pause(n.proc.cmd.Process)
-}
+func (n *Node) Pause() error { return n.signal(pause, true) }
 
 // Resume lets a paused node go on.
-func (n *Node) Resume() error {
+func (n *Node) Resume() error { return n.signal(resume, false) }
+
+func (n *Node) signal(send func(*os.Process) error, paused bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.proc == nil {
 		return errDown
 	}
-	return n.resumeLocked()
+	n.paused = paused
+	return send(n.proc.cmd.Process)
 }
 
-func (n *Node) resumeLocked() error {
-	n.paused = false
-	return resume(n.proc.cmd.Process)
+func (n *Node) running() (*process, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.proc == nil {
+		return nil, errDown
+	}
+	return n.proc, nil
+}
+
+// end kills the process, if it has not ended, and notes that the node is down.
+func (n *Node) end(proc *process) error {
+	err := proc.kill()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.proc == proc {
+		n.proc, n.paused = nil, false
+	}
+	return err
 }
 
 // Restart stops the node in order and starts it again.

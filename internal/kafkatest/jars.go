@@ -28,7 +28,7 @@ func jars(ctx context.Context, version string) (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(root, version)
-	if isDir(dir) {
+	if exists(dir) && exists(classes(dir)) {
 		return dir, nil
 	}
 	unlock, err := lock(ctx, filepath.Join(root, "lock")) // one lock for all versions: Maven's own repository bears one writer
@@ -36,10 +36,17 @@ func jars(ctx context.Context, version string) (string, error) {
 		return "", err
 	}
 	defer unlock()
-	if isDir(dir) {
-		return dir, nil
+	if !exists(dir) {
+		if err := fetch(ctx, version, root, dir); err != nil {
+			return "", err
+		}
 	}
-	return dir, fetch(ctx, version, root, dir)
+	if !exists(classes(dir)) {
+		if err := archive(ctx, version, dir); ctx.Err() != nil {
+			return "", err
+		} // any other error: a start without the archive is only slower, and tries again to make it
+	}
+	return dir, nil
 }
 
 func cacheRoot() (string, error) {
@@ -54,9 +61,9 @@ func cacheRoot() (string, error) {
 	return root, os.MkdirAll(root, 0o755)
 }
 
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func fetch(ctx context.Context, version, root, dir string) error {

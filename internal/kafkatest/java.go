@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // Environment variables that the real brokers heed.
@@ -36,16 +37,22 @@ func Available() error {
 	if err := supported(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	_, javaErr := java()
-	_, mavenErr := exec.LookPath("mvn")
-	if javaErr != nil || mavenErr != nil {
-		return fmt.Errorf("%w: install Java 17 and Maven (Debian: openjdk-17-jre-headless maven): %w", ErrUnavailable, errors.Join(javaErr, mavenErr))
+	var missing []string
+	if _, err := java(); err != nil {
+		missing = append(missing, "java")
+	}
+	if _, err := exec.LookPath("mvn"); err != nil {
+		missing = append(missing, "mvn")
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%w: no %s here: install Java 17 and Maven (Debian: openjdk-17-jre-headless maven)", ErrUnavailable, strings.Join(missing, " and no "))
 	}
 	return nil
 }
 
-// required says whether a missing Kafka fails tests. So does a value that means nothing: a typo must not switch tests off.
-func required() bool {
+// Required says whether a missing Kafka is a failure. So is a value of [EnvMode] that means nothing: a typo must not switch
+// tests off.
+func Required() bool {
 	switch os.Getenv(EnvMode) {
 	case "", "auto", "off":
 		return false

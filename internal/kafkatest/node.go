@@ -26,6 +26,7 @@ type Node struct {
 	version   string
 	dir       string // properties, data, log
 	lib       string // jars
+	dump      string // where the node is to leave its archive of classes, if it is
 	listeners []listener
 	proxies   map[string]*netproxy.Proxy // by link
 	identity  *identity                  // with Options.Secure, the same for all nodes of a cluster
@@ -53,7 +54,7 @@ func needKafka(tb testing.TB) {
 	tb.Helper()
 	switch err := Available(); {
 	case err == nil:
-	case required():
+	case Required():
 		tb.Fatal(err)
 	default:
 		tb.Skip(err)
@@ -155,6 +156,7 @@ func (n *Node) java(args ...string) (*exec.Cmd, error) {
 		"-Dorg.slf4j.simpleLogger.log.org.apache.kafka.common.config.AbstractConfig=warn",
 		"-cp", filepath.Join(n.lib, "*"),
 	}
+	flags = append(flags, n.archiveFlags()...)
 	cmd := exec.Command(path, append(flags, args...)...)
 	cmd.Dir = n.dir
 	return cmd, nil

@@ -74,20 +74,24 @@ func run(ctx context.Context, cmd *exec.Cmd, dir string) ([]byte, error) {
 
 // dismiss ends the watchdog before its pipe, so that it does nothing.
 func (p *process) dismiss() error {
-	err := p.watch.Process.Kill()
+	err := killIfAlive(p.watch.Process)
 	p.watch.Wait()
 	p.hold.Close()
 	return err
 }
 
-// kill ends the child with SIGKILL, if it has not ended, and the watchdog with it.
+// kill ends the child with SIGKILL, if it has not ended, and the watchdog with it. Calling it again does nothing.
 func (p *process) kill() error {
-	err := p.cmd.Process.Kill()
-	if errors.Is(err, os.ErrProcessDone) {
-		err = nil
-	}
+	err := killIfAlive(p.cmd.Process)
 	<-p.done
 	return errors.Join(err, p.dismiss())
+}
+
+func killIfAlive(p *os.Process) error {
+	if err := p.Kill(); !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
 }
 
 func (p *process) ended() bool {

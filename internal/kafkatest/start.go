@@ -40,22 +40,22 @@ func startNodes(ctx context.Context, o Options, count int) ([]*Node, error) {
 	}
 }
 
-func tryNodes(ctx context.Context, o Options, lib string, count int) (_ []*Node, err error) {
+func tryNodes(ctx context.Context, o Options, lib string, count int) ([]*Node, error) {
 	nodes, err := layOut(o, lib, count)
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, closeAll(nodes))
-		}
-	}()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = each(nodes, func(n *Node) error { return n.firstStart(ctx) })
 	}
-	return nodes, each(nodes, func(n *Node) error {
-		if err := n.format(ctx); err != nil {
-			return err
-		}
-		return n.Start(ctx)
-	})
+	if err != nil {
+		return nil, errors.Join(err, closeAll(nodes))
+	}
+	return nodes, nil
+}
+
+func (n *Node) firstStart(ctx context.Context) error {
+	if err := n.format(ctx); err != nil {
+		return err
+	}
+	return n.Start(ctx)
 }
 
 // layOut makes the nodes' folders and properties. On an error the nodes that it made so far come with it.
