@@ -19,6 +19,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -101,7 +102,7 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	l := newLedger(w)
-	return judge(play(ctx, o, c, l), l, c.committed)
+	return judge(os.Stdout, play(ctx, o, c, l), l, c.committed)
 }
 
 // play lets the members come and go, and stops those that are left at the end.
@@ -143,7 +144,7 @@ func (g *group) scenes(ctx context.Context) error {
 }
 
 // judge prints the result. A play that was interrupted has none.
-func judge(played error, l *ledger, committed func(partition int32) (int64, error)) error {
+func judge(w io.Writer, played error, l *ledger, committed func(partition int32) (int64, error)) error {
 	if errors.Is(played, errInterrupted) {
 		handled, _ := l.progress()
 		return fmt.Errorf("%w: %d of %d messages were handled", errInterrupted, handled, l.messages())
@@ -152,7 +153,7 @@ func judge(played error, l *ledger, committed func(partition int32) (int64, erro
 	if err != nil {
 		return errors.Join(played, err)
 	}
-	fmt.Println(r)
+	fmt.Fprintln(w, r)
 	if played == nil && r.lost > 0 {
 		return errLost
 	}

@@ -30,12 +30,13 @@ func (l *ledger) result(committed func(partition int32) (int64, error)) (result,
 			return r, err
 		}
 		a.endStall(now)
-		r.add(a, stored)
+		r = r.with(a, stored)
 	}
 	return r, nil
 }
 
-func (r *result) add(a *account, committed int64) {
+// with adds a partition.
+func (r result) with(a *account, committed int64) result {
 	r.messages += len(a.handled)
 	r.longestStall = max(r.longestStall, a.stall)
 	for offset, handled := range a.handled {
@@ -46,4 +47,5 @@ func (r *result) add(a *account, committed int64) {
 			r.lost++
 		}
 	}
+	return r
 }

@@ -123,10 +123,12 @@ func (s *screen) row(now time.Duration) {
 }
 
 func (s *screen) line(begin string, cells []string) {
+	var b strings.Builder
+	b.WriteString(begin)
 	for _, cell := range cells {
-		begin += fmt.Sprintf("  %-*s", cellWidth-2, cell)
+		fmt.Fprintf(&b, "  %-*s", cellWidth-2, cell)
 	}
-	fmt.Fprintln(s.w, strings.TrimRight(begin, " "))
+	fmt.Fprintln(s.w, strings.TrimRight(b.String(), " "))
 }
 
 func running(c consumer.ClaimStatus) string {

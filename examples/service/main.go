@@ -1,0 +1,99 @@
+// Service is a whole program as a team would deploy it: settings from flags or the environment, JSON logs, health endpoints, a stop
+// in order at SIGTERM. Its work is a pretended transcode.
+//
+//	go run ./service -brokers localhost:9092 -group transcoders -topic videos -expected 5m
+//
+// A message is JSON: {"video": "cats.mp4", "length": "90s"}.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/consumer"
+)
+
+// shutdownTimeout is what requests to the health endpoints get to end.
+const shutdownTimeout = 3 * time.Second
+
+func main() {
+	s, err := readSettings(os.Args[1:], os.Getenv)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "service:", err)
+		os.Exit(2)
+	}
+	// The first signal stops in order, a second one ends the program at once.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	logger := slog.New(slog.NewJSONHandler(os.Stdout, nil))
+	if err := run(ctx, s, logger, os.Stderr); err != nil {
+		logger.Error("stopped by an error", slog.Any("error", err))
+		os.Exit(1)
+	}
+	logger.Info("stopped in order")
+}
+
+// run returns nil after a requested stop.
+func run(ctx context.Context, s settings, logger *slog.Logger, terminal io.Writer) error {
+	plan, err := config.For(s.expected)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(terminal, plan) // for people: every value with its reason
+	c, err := consumer.New(consumer.Config{
+		Brokers: s.brokers,
+		Group:   s.group,
+		Topics:  []string{s.topic},
+		Plan:    plan,
+		Slots:   s.slots,
+		Logger:  logger,
+	}, &transcoder{logger: logger})
+	if err != nil {
+		return err
+	}
+	return serve(ctx, s.listen, c, logger)
+}
+
+// serve runs the consumer, with the health endpoints beside it. They go on while the consumer stops, so that the last tasks can be
+// watched.
+func serve(ctx context.Context, addr string, c *consumer.Consumer, logger *slog.Logger) error {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	logger.InfoContext(ctx, "health endpoints", slog.String("addr", listener.Addr().String()))
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	server := &http.Server{Handler: health(c), ReadHeaderTimeout: shutdownTimeout}
+	var served error
+	var beside sync.WaitGroup
+	beside.Go(func() { // ends with shutdown
+		if served = server.Serve(listener); !errors.Is(served, http.ErrServerClosed) {
+			fail(served)
+		}
+	})
+	err = c.Run(ctx)
+	err = errors.Join(err, shutdown(server))
+	beside.Wait()
+	if !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}
+
+func shutdown(server *http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+	defer cancel()
+	return server.Shutdown(ctx)
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// settings are flags, with the environment as their defaults.
+type settings struct {
+	brokers      []string
+	group, topic string
+	expected     time.Duration
+	slots        int
+	listen       string
+}
+
+var errMissing = errors.New("missing setting")
+
+func readSettings(args []string, env func(string) string) (settings, error) {
+	s := settings{expected: 5 * time.Minute}
+	flags := flag.NewFlagSet("service", flag.ContinueOnError)
+	flags.Func("brokers", "`host:port,...` (BROKERS)", func(list string) error {
+		s.brokers = strings.Split(list, ",")
+		return nil
+	})
+	flags.StringVar(&s.group, "group", "", "consumer group (GROUP)")
+	flags.StringVar(&s.topic, "topic", "", "topic (TOPIC)")
+	flags.DurationVar(&s.expected, "expected", s.expected, "how long a task usually takes (EXPECTED)")
+	flags.IntVar(&s.slots, "slots", 0, "tasks at once; 0: one a partition (SLOTS)")
+	flags.StringVar(&s.listen, "listen", ":8080", "address of the health endpoints (LISTEN)")
+	if err := fromEnvironment(flags, env); err != nil {
+		return s, err
+	}
+	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
+	return s, s.check()
+}
+
+// fromEnvironment sets each flag whose variable, its name in upper case, is there.
+func fromEnvironment(flags *flag.FlagSet, env func(string) string) error {
+	var errs []error
+	flags.VisitAll(func(f *flag.Flag) {
+		name := strings.ToUpper(f.Name)
+		if value := env(name); value != "" {
+			if err := flags.Set(f.Name, value); err != nil {
+				errs = append(errs, fmt.Errorf("%s=%s: %w", name, strconv.Quote(value), err))
+			}
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// check leaves what evenkeel checks by itself to evenkeel: the brokers, the duration, the slots.
+func (s settings) check() error {
+	if s.group == "" || s.topic == "" {
+		return fmt.Errorf("%w: set -group and -topic", errMissing)
+	}
+	return nil
+}
