@@ -179,12 +179,15 @@ func TestApplyOverridesWhatWouldLoseMessages(t *testing.T) {
 	base.Consumer.Offsets.AutoCommit.Enable = false
 	base.Consumer.Group.ResetInvalidOffsets = false
 	base.Consumer.MaxProcessingTime = hr
+	base.Metadata.Retry.Max, base.Metadata.Retry.Backoff = 9, 9*sec
 	cfg := mustApply(t, config.Input{Expected: hr}, base)
 	expect(t, "fetch max", cfg.Consumer.Fetch.Max, 0)
 	expect(t, "consumer retries", cfg.Consumer.Retry.Max, 0)
 	expect(t, "autocommit", cfg.Consumer.Offsets.AutoCommit.Enable, true)
 	expect(t, "reset", cfg.Consumer.Group.ResetInvalidOffsets, true)
 	expect(t, "processing time", cfg.Consumer.MaxProcessingTime, 100*ms)
+	expect(t, "metadata retries", cfg.Metadata.Retry.Max, 3)
+	expect(t, "metadata backoff", cfg.Metadata.Retry.Backoff, 250*ms)
 }
 
 // The join goes over the same connection, so its deadline is everybody's.
@@ -219,6 +222,9 @@ func TestApplyMember(t *testing.T) {
 
 	tiny := config.Input{Expected: hr, CrashDetection: 3 * sec, Broker: broker(sec, 0)}
 	expect(t, "read, below the rebalance timeout", mustApplyMember(t, tiny, nil).Net.ReadTimeout, 2*sec)
+	expect(t, "write, below the rebalance timeout", mustApplyMember(t, tiny, nil).Net.WriteTimeout, 2*sec)
+	tiny.CrashDetection = 4 * sec
+	expect(t, "read, whole milliseconds", mustApplyMember(t, tiny, nil).Net.ReadTimeout, 2666*ms)
 	tiny.CrashDetection = sec
 	expect(t, "read, at least", mustApplyMember(t, tiny, nil).Net.ReadTimeout, sec)
 }

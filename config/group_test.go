@@ -121,6 +121,7 @@ func TestGraceAndRebalanceTimeout(t *testing.T) {
 		"very long":                 {config.Input{Expected: 7 * day}, release{5 * sec, 90 * sec, true}},
 		"long, short session":       {config.Input{Expected: hr, CrashDetection: 20 * sec}, release{5 * sec, 20 * sec, true}},
 		"grace leaves two thirds":   {config.Input{Expected: hr, CrashDetection: 6 * sec}, release{2 * sec, 6 * sec, true}},
+		"grace in milliseconds":     {config.Input{Expected: hr, CrashDetection: 7 * sec}, release{2333 * ms, 7 * sec, true}},
 		"short, short session":      {config.Input{Expected: sec, CrashDetection: 6 * sec}, release{3600 * ms, 18600 * ms, false}},
 		"asked for":                 {config.Input{Expected: hr, Grace: 4 * time.Minute}, release{4 * time.Minute, 255 * sec, false}},
 		"asked for, small":          {config.Input{Expected: hr, Grace: sec}, release{sec, 90 * sec, false}},
@@ -145,7 +146,7 @@ func TestStopGrace(t *testing.T) {
 		want time.Duration
 	}{
 		"1.2 max":        {config.Input{Expected: sec, Max: 20 * sec}, 24 * sec},
-		"25 s":           {config.Input{Expected: sec, Max: 125 * sec / 6}, 25 * sec},
+		"25 s":           {config.Input{Expected: sec, Max: 125*sec/6 + 1}, 25 * sec},
 		"longer":         {config.Input{Expected: sec, Max: 21 * sec}, 5 * sec},
 		"same for eager": {config.Input{Expected: sec, Max: 20 * sec, Eager: true}, 24 * sec},
 		"asked for":      {config.Input{Expected: sec, StopGrace: 7 * day}, 7 * day},
@@ -169,6 +170,7 @@ func TestLease(t *testing.T) {
 		"short tasks":           {config.Input{Expected: 2 * sec}, 17200 * ms},
 		"20 s":                  {config.Input{Expected: hr, CrashDetection: 20 * sec}, 15 * sec},
 		"a quarter":             {config.Input{Expected: hr, CrashDetection: 6 * sec}, 4500 * ms},
+		"whole milliseconds":    {config.Input{Expected: hr, CrashDetection: 6001 * ms}, 4500 * ms},
 		"a test broker":         {config.Input{Expected: hr, CrashDetection: 3 * sec, Broker: small}, 2250 * ms},
 		"the shortest accepted": {config.Input{Expected: hr, CrashDetection: 500 * ms, Broker: small}, 375 * ms},
 	} {

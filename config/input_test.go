@@ -64,9 +64,11 @@ func TestB07NonsenseIsAnErrorThatNamesTheField(t *testing.T) {
 		"wish of 499 ms": {with(func(i *config.Input) {
 			i.CrashDetection, i.Broker = 499*ms, broker(ms, 0)
 		}), "CrashDetection", "499ms"},
-		"negative beat":      {with(func(i *config.Input) { i.Heartbeat = -1 }), "Heartbeat", "-1ns"},
-		"tiny beat":          {with(func(i *config.Input) { i.Heartbeat = 10*ms - 1 }), "Heartbeat", "9.999999ms"},
-		"slow beat":          {with(func(i *config.Input) { i.Heartbeat = 30*sec + 1 }), "Heartbeat", "30.000000001s"},
+		"negative beat": {with(func(i *config.Input) { i.Heartbeat = -1 }), "Heartbeat", "-1ns"},
+		"tiny beat":     {with(func(i *config.Input) { i.Heartbeat = 10*ms - 1 }), "Heartbeat", "9.999999ms"},
+		"slow beat": {with(func(i *config.Input) {
+			i.Heartbeat, i.CrashDetection = 30*sec+1, 10*time.Minute
+		}), "Heartbeat", "30.000000001s"},
 		"negative group":     {with(func(i *config.Input) { i.GroupRebalanceTimeout = -1 }), "GroupRebalanceTimeout", "-1ns"},
 		"group off the wire": {with(func(i *config.Input) { i.GroupRebalanceTimeout = (1 << 31) * ms }), "GroupRebalanceTimeout", "596h31m23.648s"},
 		"negative minimum":   {with(func(i *config.Input) { i.Broker = broker(-1, 0) }), "Broker.MinSessionTimeout", "-1ns"},
@@ -86,6 +88,22 @@ func TestB07NonsenseIsAnErrorThatNamesTheField(t *testing.T) {
 	}
 }
 
+func TestInputsAtTheirBounds(t *testing.T) {
+	for name, in := range map[string]config.Input{
+		"shortest":             {Expected: ms},
+		"longest":              {Expected: 7 * day, Max: 30 * day, StopGrace: 7 * day, Grace: 4 * time.Minute},
+		"Max is Expected":      {Expected: hr, Max: hr},
+		"one session allowed":  {Expected: hr, Broker: broker(10*sec, 10*sec)},
+		"cut to the broker's":  {Expected: hr, CrashDetection: 30*time.Minute + ms - 1},
+		"slowest heartbeat":    {Expected: hr, CrashDetection: 90 * sec, Heartbeat: 30 * sec},
+		"quickest heartbeat":   {Expected: hr, Heartbeat: 10 * ms},
+		"longest on the wire":  {Expected: hr, GroupRebalanceTimeout: (1<<31 - 1) * ms, Broker: broker((1<<31-1)*ms, (1<<31-1)*ms)},
+		"any session accepted": {Expected: hr, Broker: broker(ms, (1<<31-1)*ms)},
+	} {
+		t.Run(name, func(t *testing.T) { wantSound(t, in, mustPlan(t, in)) })
+	}
+}
+
 // B07: heartbeat equal to or above the session, or above a third of it, shows both fields and values.
 func TestB07HeartbeatAgainstSessionShowsBoth(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -102,7 +120,7 @@ func TestB07HeartbeatAgainstSessionShowsBoth(t *testing.T) {
 		},
 		"above a third": {
 			config.Input{Expected: sec, CrashDetection: 10 * sec, Heartbeat: 10*sec/3 + 1},
-			[]string{"Heartbeat is 3.333333334s", "10s (CrashDetection)"},
+			[]string{"Heartbeat is 3.333333334s", "10s (CrashDetection)", "CrashDetection of 10.001s or more"},
 		},
 		"above a third of the derived one": {
 			config.Input{Expected: sec, Heartbeat: 15*sec + 1},
