@@ -10,7 +10,7 @@ import (
 )
 
 func TestNodeComesBackWithItsDataAndAddress(t *testing.T) {
-	n := kafkatest.Kafka(t, kafkatest.Options{Version: kafkatest.Oldest})
+	n := shared.Kafka(t, kafkatest.Oldest)
 	topic, group, addr := kafkatest.Name(t), kafkatest.Name(t), n.Addr()
 	must(t, n.CreateTopic(topic, 1))
 	downs := map[string]func() error{
@@ -36,7 +36,7 @@ func TestNodeComesBackWithItsDataAndAddress(t *testing.T) {
 }
 
 func TestPausedNodeAnswersWhenItIsResumed(t *testing.T) {
-	n := kafkatest.Kafka(t, kafkatest.Options{})
+	n := shared.Kafka(t, kafkatest.Newest)
 	must(t, n.Pause())
 	if answers(n) {
 		t.Error("a paused node answers")

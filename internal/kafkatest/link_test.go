@@ -14,11 +14,11 @@ import (
 func TestLinksOfFake(t *testing.T) { conformLinks(t, kafkatest.FakeLinked(t)) }
 
 func TestLinksOfKafka(t *testing.T) {
-	conformLinks(t, kafkatest.Kafka(t, kafkatest.Options{Links: []string{"a", "b"}}))
+	conformLinks(t, shared.Kafka(t, kafkatest.Newest))
 }
 
 func TestLinksOfCluster(t *testing.T) {
-	conformLinks(t, kafkatest.Cluster(t, kafkatest.Options{Links: []string{"a", "b"}}))
+	conformLinks(t, shared.Cluster(t))
 }
 
 // conformLinks cuts one member off: its partitions go to the other, and come back when the link is restored.

@@ -3,7 +3,6 @@ package kafkatest_test
 import (
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/IBM/sarama"
 
@@ -13,7 +12,7 @@ import (
 func TestDoorsConform(t *testing.T) {
 	for _, version := range []string{kafkatest.Newest, kafkatest.Oldest} {
 		t.Run(version, func(t *testing.T) {
-			n := kafkatest.Kafka(t, kafkatest.Options{Version: version, Secure: true, ReauthAfter: 2 * time.Second})
+			n := shared.Kafka(t, version)
 			for _, door := range kafkatest.Doors() {
 				t.Run(string(door), func(t *testing.T) {
 					conformCommits(t, n.Through(door))
@@ -45,7 +44,7 @@ type noTokens struct{}
 func (noTokens) Token() (*sarama.AccessToken, error) { return &sarama.AccessToken{Token: "wrong"}, nil }
 
 func TestReauthenticationIsAskedFor(t *testing.T) {
-	n := kafkatest.Kafka(t, kafkatest.Options{Secure: true, ReauthAfter: 2 * time.Second})
+	n := shared.Kafka(t, kafkatest.Newest)
 	b := n.Through(kafkatest.OAuth)
 	cfg := b.Config()
 	tokens := &countedTokens{AccessTokenProvider: cfg.Net.SASL.TokenProvider}

@@ -16,8 +16,11 @@ import (
 //
 //	func TestMain(m *testing.M) { shared.Run(m) }
 //
-// The tests use topics and groups of their own ([Name]) and leave what they borrow running.
+// The tests use topics and groups of their own ([Name]), and leave what they borrow as it was: running, its links restored.
 type Shared struct {
+	// Options of every node and cluster. Version is without effect: tests ask for one.
+	Options Options
+
 	mu      sync.Mutex // guards the fields, not the starts
 	nodes   map[string]func() (*Node, error)
 	cluster func() (*NodeCluster, error)
@@ -87,7 +90,7 @@ func (s *Shared) node(version string) func() (*Node, error) {
 	}
 	if s.nodes[version] == nil {
 		s.nodes[version] = sync.OnceValues(func() (*Node, error) {
-			return StartKafka(context.Background(), Options{Version: version})
+			return StartKafka(context.Background(), s.options(version))
 		})
 	}
 	return s.nodes[version]
@@ -98,8 +101,14 @@ func (s *Shared) threeNodes() func() (*NodeCluster, error) {
 	defer s.mu.Unlock()
 	if s.cluster == nil {
 		s.cluster = sync.OnceValues(func() (*NodeCluster, error) {
-			return StartCluster(context.Background(), Options{})
+			return StartCluster(context.Background(), s.options(Newest))
 		})
 	}
 	return s.cluster
+}
+
+func (s *Shared) options(version string) Options {
+	o := s.Options
+	o.Version = version
+	return o
 }
