@@ -226,3 +226,28 @@ func TestCooperativeCommitWaitsForTheJoin(t *testing.T) {
 		wantCommitted(t, c, 0, 3)
 	})
 }
+
+// consumer_group_cooperative.go:133-141: neither Close nor the end of the context cuts the wait for revoked claims short.
+func TestCooperativeStopWaitsForTheRevoked(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c := newCluster(2)
+		a := join(t, c, cooperative(hour), &recorder{claim: func(s sarama.ConsumerGroupSession, cl sarama.ConsumerGroupClaim) error {
+			for range cl.Messages() {
+			}
+			if s.Context().Err() == nil {
+				time.Sleep(10 * time.Second)
+				s.MarkOffset(topic, cl.Partition(), 5, "")
+			}
+			return nil
+		}})
+		pass(time.Second)
+		join(t, c, cooperative(), &recorder{})
+		pass(5 * time.Second)
+		a.stop()
+		first, _ := c.Committed(group, topic, 0)
+		second, _ := c.Committed(group, topic, 1)
+		if max(first, second) != 5 {
+			t.Errorf("committed %d and %d, want the revoked claim's mark", first, second)
+		}
+	})
+}
