@@ -30,13 +30,20 @@ func (b *backoff) next() time.Duration {
 	return d - rand.N(d/2) //nolint:gosec // jitter needs no secret
 }
 
-// pause says why and waits, at most until ctx ends.
-func (c *Consumer) pause(ctx context.Context, b *backoff, text string, err error) {
+// tryLater says what went wrong and waits for the next try, at most until ctx ends. It returns the error when no try may help.
+func (c *Consumer) tryLater(ctx context.Context, b *backoff, text string, err error) (fatal error) {
+	if ctx.Err() != nil {
+		return nil // our own doing
+	}
+	if fatal := c.judge(err, b); fatal != nil {
+		return fatal
+	}
 	d := b.next()
 	c.log.LogAttrs(ctx, slog.LevelWarn, text, slog.Any("error", err), slog.Int("try", b.tries), slog.Duration("retry_in", d))
 	c.hooks.failed(err)
 	c.watched.trouble(err)
 	sleep(ctx, d)
+	return nil
 }
 
 func sleep(ctx context.Context, d time.Duration) {

@@ -45,7 +45,7 @@ func New(cfg Config, h handler.Handler) (*Consumer, error) {
 // most 6 s when no broker can be reached and no task runs.
 //
 // Brokers that cannot be reached, now or later, are waited for, with pauses that grow to 10 s. Run returns an error only for what
-// waiting does not mend: see [Fatal]. Wrong credentials count as that only until the member has once been part of the group.
+// waiting does not mend: see [FatalError]. Wrong credentials count as that only until the member has once been part of the group.
 //
 // A second call returns [ErrRanBefore].
 func (c *Consumer) Run(ctx context.Context) error {
@@ -54,11 +54,12 @@ func (c *Consumer) Run(ctx context.Context) error {
 	}
 	defer c.watched.enter(StateStopped)
 	m, err := c.open(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, errStopped):
+		return nil
+	case err != nil:
+		c.hooks.failed(err)
 		return err
-	}
-	if m == nil {
-		return nil // stopped before a broker answered
 	}
 	return m.run(ctx)
 }

@@ -53,7 +53,7 @@
 //
 // # Errors
 //
-// [New] opens nothing and names the faulty field. [Consumer.Run] returns nil after a stop, and a [Fatal] for what waiting does not
+// [New] opens nothing and names the faulty field. [Consumer.Run] returns nil after a stop, and a [FatalError] for what waiting does not
 // mend; all else is retried with pauses that grow to 10 s, logged and told to hooks. The log repeats a kind of error at most twice
 // a minute.
 //

@@ -13,18 +13,18 @@ import (
 // be a broker that has not loaded a new user yet.
 const refusedLimit = 3
 
-// Fatal is an error that waiting does not mend. Run returns it.
-type Fatal struct {
+// FatalError is an error that waiting does not mend. Run returns it.
+type FatalError struct {
 	// Remedy says what to change.
 	Remedy string
 	err    error
 }
 
 // Error implements error.
-func (f *Fatal) Error() string { return f.err.Error() + ": " + f.Remedy }
+func (f *FatalError) Error() string { return f.err.Error() + ": " + f.Remedy }
 
 // Unwrap returns what the broker or sarama said, a sarama.KError mostly.
-func (f *Fatal) Unwrap() error { return f.err }
+func (f *FatalError) Unwrap() error { return f.err }
 
 // judge returns the error that ends Run, nil when trying again may help.
 func (c *Consumer) judge(err error, tries *backoff) error {
@@ -41,13 +41,13 @@ func isRefusal(err error) bool {
 	return errors.Is(err, sarama.ErrSASLAuthenticationFailed) || errors.Is(err, sarama.ErrUnsupportedSASLMechanism)
 }
 
-// explain returns a *Fatal, or nil for an error that is not.
+// explain returns a *FatalError, or nil for an error that is not.
 func (c *Consumer) explain(err error) error {
 	remedy := c.remedy(err)
 	if remedy == "" {
 		return nil
 	}
-	return &Fatal{Remedy: remedy, err: fmt.Errorf("consumer group %s: %w", c.cfg.Group, err)}
+	return &FatalError{Remedy: remedy, err: fmt.Errorf("consumer group %s: %w", c.cfg.Group, err)}
 }
 
 func (c *Consumer) remedy(err error) string {

@@ -22,7 +22,7 @@ type Partitions map[string][]int32
 
 // Rebalance describes an assignment. A cooperative rebalance that moves partitions takes two rounds, and so two assignments.
 type Rebalance struct {
-	Generation int32
+	Generation int32      // of the group, with this assignment
 	Gained     Partitions // not held before
 	Lost       Partitions // held before
 	Assigned   Partitions // all that the member holds now
@@ -45,17 +45,17 @@ const (
 
 // SessionEnd describes the end of a session.
 type SessionEnd struct {
-	Kind       EndKind
-	Cause      error // of the session's context
-	MemberID   string
-	Generation int32
-	Lasted     time.Duration
+	Kind       EndKind       // which of the four ends it was
+	Cause      error         // of the session's context
+	MemberID   string        // of this member in the session
+	Generation int32         // at the end
+	Lasted     time.Duration // since Setup
 }
 
 // Commit describes the answer to the commit of one partition.
 type Commit struct {
-	Topic     string
-	Partition int32
+	Topic     string        // name of the topic
+	Partition int32         // number of the partition
 	Offset    int64         // next offset to read
 	Err       error         // nil when stored; else a sarama.KError, or the error of the connection
 	Retrying  bool          // it is sent again

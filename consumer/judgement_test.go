@@ -65,7 +65,7 @@ func TestFatalErrorsSayWhatToDo(t *testing.T) {
 		sarama.ConfigurationError("nonsense"): "Sarama",
 	} {
 		fatal := c.Explain(fmt.Errorf("join: %w", err))
-		var f *consumer.Fatal
+		var f *consumer.FatalError
 		if !errors.As(fatal, &f) || !errors.Is(fatal, err) || !strings.Contains(f.Remedy, says) {
 			t.Errorf("%v: %v, want a remedy with %q", err, fatal, says)
 		}

@@ -44,6 +44,9 @@ func (m *membership) run(ctx context.Context) error {
 		m.helpers.Go(func() { m.commits.Run(background) }) // ends with background
 	}
 	err := m.consume(ctx)
+	if err != nil {
+		m.hooks.failed(err)
+	}
 	m.watched.enter(StateStopping)
 	m.leave()
 	end()
@@ -57,20 +60,25 @@ func (m *membership) consume(ctx context.Context) error {
 	for ctx.Err() == nil {
 		m.watched.enter(StateJoining)
 		end, err := m.consumeOnce(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			if fatal := m.judge(err, &tries); fatal != nil {
-				m.hooks.failed(fatal)
-				return fatal
-			}
-			m.pause(ctx, &tries, "the group cannot be joined or was lost: trying again", err)
-		case end.calm():
-			tries.reset()
-		default: // sessions that end by themselves at once must not spin
-			m.pauseQuietly(ctx, &tries)
+		if ctx.Err() != nil {
+			break // what it ended with is our own doing
 		}
+		if fatal := m.between(ctx, end, err, &tries); fatal != nil {
+			return fatal
+		}
+	}
+	return nil
+}
+
+// between decides what follows a Consume: the next one, now or after a pause, or the end of Run.
+func (m *membership) between(ctx context.Context, end sessionEnd, err error, tries *backoff) (fatal error) {
+	switch {
+	case err != nil:
+		return m.tryLater(ctx, tries, "the group cannot be joined or was lost: trying again", err)
+	case end.calm():
+		tries.reset()
+	default: // sessions that end by themselves at once must not spin
+		m.pauseQuietly(ctx, tries)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package consumer
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strconv"
 	"time"
@@ -23,19 +24,22 @@ type client struct {
 // Config implements sarama.Client.
 func (c client) Config() *sarama.Config { return c.conf }
 
-// open makes the way to Kafka. It returns nil without an error when ctx ends before a broker has answered.
+// errStopped says that the stop came before a broker had answered.
+var errStopped = errors.New("stopped before a broker answered")
+
+// open makes the way to Kafka. The error is errStopped when ctx ends before a broker has answered.
 func (c *Consumer) open(ctx context.Context) (*membership, error) {
 	m := &membership{Consumer: c, plan: c.cfg.Plan}
 	if c.cfg.ConsumerGroup != nil {
 		return m, m.borrow()
 	}
 	l, err := c.connect(ctx)
-	if l == nil {
+	if err != nil {
 		return nil, err
 	}
 	if err := m.over(ctx, l); err != nil {
 		_ = l.Close()
-		return nil, c.explain(err)
+		return nil, err
 	}
 	return m, nil
 }
@@ -63,15 +67,11 @@ func (c *Consumer) connect(ctx context.Context) (*link.Link, error) {
 		if err == nil {
 			return l, nil
 		}
-		if ctx.Err() != nil {
-			break
-		}
-		if fatal := c.judge(err, &tries); fatal != nil {
+		if fatal := c.tryLater(ctx, &tries, "no broker answers: trying again", err); fatal != nil {
 			return nil, fatal
 		}
-		c.pause(ctx, &tries, "no broker answers: trying again", err)
 	}
-	return nil, nil //nolint:nilnil // a stop is no error, and there is nothing to run
+	return nil, errStopped
 }
 
 func (c *Consumer) dial(ctx context.Context, conf *sarama.Config) (*link.Link, error) {
@@ -143,15 +143,17 @@ func readLimits(l *link.Link) (limits config.BrokerLimits) {
 	if err != nil {
 		return limits
 	}
-	entries, err := admin.DescribeConfig(sarama.ConfigResource{
+	answers, err := admin.DescribeConfigs([]*sarama.ConfigResource{{
 		Type: sarama.BrokerResource, Name: strconv.Itoa(int(brokers[0].ID())),
 		ConfigNames: []string{minSession, maxSession, maxMetadata},
-	})
+	}}, sarama.DescribeConfigsOptions{})
 	if err != nil {
 		return limits
 	}
-	for _, e := range entries {
-		takeLimit(&limits, e)
+	for _, a := range answers {
+		for _, e := range a.Configs {
+			takeLimit(&limits, e)
+		}
 	}
 	return limits
 }

@@ -67,6 +67,7 @@ func (m *membership) commitAnswered(r commit.Result) {
 		m.log.LogAttrs(context.Background(), level, "commit not stored yet: trying again", attrs...)
 	case commit.Refused:
 		m.log.LogAttrs(context.Background(), slog.LevelError, "commit refused: the message may be handled again after a restart", attrs...)
+	case commit.Done:
 	case commit.Lost:
 		if s := m.liveSession(); s != nil && s.lease != nil {
 			s.lose(&LeaseError{Silence: r.Elapsed, Err: r.Err})

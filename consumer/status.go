@@ -22,17 +22,17 @@ const (
 
 // Status is a snapshot of a [Consumer].
 type Status struct {
-	State      State
-	Since      time.Time // of the state
-	MemberID   string
-	Generation int32
+	State      State         // what it does now
+	Since      time.Time     // of the state
+	MemberID   string        // the latest, "" before the first session
+	Generation int32         // of the latest assignment
 	Rebalances int           // assignments received
 	Assigned   Partitions    // the latest
 	Lease      time.Duration // how long tasks may go on without news from the coordinator; 0 without a lease
 	LastEnd    *SessionEnd   // of the session before, nil at first
 	LastError  error         // outside the tasks, nil when there was none
-	LastErrAt  time.Time
-	Claims     []ClaimStatus
+	LastErrAt  time.Time     // when LastError came
+	Claims     []ClaimStatus // by topic and partition
 	handler.Counts
 	Running int // tasks that run now
 	Stray   int // of them, those whose partition was given up

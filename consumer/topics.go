@@ -12,7 +12,7 @@ import (
 
 // TopicError says that a topic cannot be consumed for now.
 type TopicError struct {
-	Topic string
+	Topic string // its name, or Config.TopicPattern when nothing matches that
 	err   error
 }
 
