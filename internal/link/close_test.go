@@ -5,6 +5,9 @@ import (
 	"errors"
 	"net"
 	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,10 +30,14 @@ func TestCloseWithNobodyAnswering(t *testing.T) {
 		"join":            async(func() error { _, err := b.JoinGroup(&sarama.JoinGroupRequest{}); return err }),
 		"commit":          async(func() error { _, err := l.Commit(context.Background(), commitRequest(w.conf)); return err }),
 		"heartbeat":       async(func() error { _, err := l.Heartbeat(context.Background(), &sarama.HeartbeatRequest{}); return err }),
-		"RefreshMetadata": async(func() error { return l.RefreshMetadata("orders") }),
+		"RefreshMetadata": async(func() error { return l.RefreshMetadata() }),
 		"GetOffset":       async(func() error { _, err := l.GetOffset("orders", 0, sarama.OffsetNewest); return err }),
 	}
-	if err := wait(t, "Close", async(l.Close)); err != nil && !errors.Is(err, link.ErrStillClosing) {
+	eventually(t, "all wait for answers", func() bool {
+		return inFunction("sarama.(*Broker).GetMetadata") > 0 && inFunction("sarama.(*Broker).GetAvailableOffsets") > 0 &&
+			inFunction("sarama.(*Broker).JoinGroup") > 0 && inFunction("link.transact") > 0
+	})
+	if err := wait(t, "Close", async(l.Close)); err != nil {
 		t.Error(err)
 	}
 	for name, done := range calls {
@@ -117,6 +124,54 @@ func TestCut(t *testing.T) {
 	}
 	if _, err := coordinator(t, l).LeaveGroup(&sarama.LeaveGroupRequest{GroupId: group}); err != nil {
 		t.Error(err)
+	}
+}
+
+// deaf is a user's dialer that takes a context and does not heed it.
+type deaf struct{ blind }
+
+func (d deaf) DialContext(_ context.Context, network, addr string) (net.Conn, error) {
+	return d.dial(network, addr)
+}
+
+// TestCutDuringADial: the connection that comes of it is closed.
+func TestCutDuringADial(t *testing.T) {
+	w := newWorld(t)
+	hang, entered := make(chan struct{}), make(chan struct{})
+	enter := sync.OnceFunc(func() { close(entered) })
+	var slow atomic.Bool
+	w.conf.Net.Proxy.Dialer = deaf{blind{func(network, addr string) (net.Conn, error) {
+		if slow.Load() {
+			enter()
+			<-hang
+		}
+		return w.wire.Dial(network, addr)
+	}}}
+	l := w.link(t, nil)
+	if _, err := l.Heartbeat(t.Context(), &sarama.HeartbeatRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	open := w.wire.open()
+	slow.Store(true)
+	refresh := async(func() error { return l.RefreshMetadata() })
+	<-entered
+	l.Cut()
+	close(hang)
+	if err := wait(t, "refresh", refresh); err == nil {
+		t.Error("metadata came over a cut connection")
+	}
+	if now := w.wire.open(); now != open {
+		t.Errorf("%d sockets are open, %d before", now, open)
+	}
+}
+
+// TestFullMetadata: where the configuration asks for all topics, New has looked at them.
+func TestFullMetadata(t *testing.T) {
+	w := newWorld(t)
+	w.conf.Metadata.Full = true
+	topics, err := w.link(t, nil).Topics()
+	if err != nil || !slices.Contains(topics, "orders") {
+		t.Errorf("topics %v, %v", topics, err)
 	}
 }
 

@@ -40,11 +40,11 @@ func TestJoinAndSyncGetTheLongDeadline(t *testing.T) {
 // sarama's error says, and the next Broker works.
 func TestOtherRequestsGetTheShortDeadline(t *testing.T) {
 	w := newWorld(t)
-	l := w.link(t, func(o *link.Options) { o.Short = 200 * time.Millisecond })
+	l := w.link(t, func(o *link.Options) { o.Short, o.Long = 200*time.Millisecond, time.Hour })
 	b := coordinator(t, l)
 	w.wire.hold(t, heartbeat)
-	_, err := b.Heartbeat(&sarama.HeartbeatRequest{})
-	wantErr(t, err, net.ErrClosed)
+	done := async(func() error { _, err := b.Heartbeat(&sarama.HeartbeatRequest{}); return err })
+	wantErr(t, wait(t, "heartbeat", done), net.ErrClosed)
 	if up, _ := b.Connected(); up {
 		t.Error("sarama keeps the connection after a timeout")
 	}

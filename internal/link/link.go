@@ -40,11 +40,7 @@ var _ sarama.Client = (*Link)(nil)
 // lookup of sarama's returns. The connections to the coordinator stay: the member can still leave. There is no way back.
 //
 // A client that the user owns ([Over]) is left alone, and what hangs in it hangs for as long as its own timeouts say.
-func (l *Link) Cut() {
-	if l.owned {
-		l.net.cut()
-	}
-}
+func (l *Link) Cut() { l.net.cut() }
 
 // Close ends everything within 2 s, whatever the network does, and returns [ErrStillClosing] when something is left that ends later.
 // Every call that is waiting returns. Close the ConsumerGroup first. A client that the user owns stays open. Later calls return what
@@ -65,7 +61,8 @@ func (l *Link) shut() error {
 }
 
 func (l *Link) shutAll() error {
-	l.Cut()
+	l.net.cut()
+	// Both sockets first: what follows waits for a request that asks the user's code for a token just now.
 	l.group.drop()
 	l.commit.drop()
 	l.group.close()

@@ -104,6 +104,7 @@ func TestRefusalsAreSpacedOut(t *testing.T) {
 func TestNewEndsWithItsContext(t *testing.T) {
 	w := newWorld(t)
 	w.conf.Net.DialTimeout = time.Hour
+	w.conf.Metadata.Full = true
 	w.wire.hole("*")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := async(func() error {

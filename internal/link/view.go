@@ -52,5 +52,5 @@ func (v *view) leaderKnownTo(client sarama.Client, topic string, p *sarama.Parti
 		return false
 	}
 	leader, epoch, err := client.LeaderAndEpoch(topic, p.ID)
-	return err == nil && leader.ID() == p.Leader && epoch == p.LeaderEpoch && leader.Addr() == v.addrs[p.Leader]
+	return err == nil && epoch == p.LeaderEpoch && leader.Addr() == v.addrs[p.Leader]
 }

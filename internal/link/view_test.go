@@ -51,6 +51,10 @@ func TestRefreshNotices(t *testing.T) {
 			change: func(w, _ *world) *sarama.MockMetadataResponse { return w.topics("orders").SetLeader("orders", 2, 1) },
 			look:   func(t *testing.T, l *link.Link, _, _ *world) { wantPartitions(t, l, "orders", 0, 1, 2) },
 		},
+		"fewer partitions": { // of a topic that was deleted and made again
+			change: func(w, _ *world) *sarama.MockMetadataResponse { return w.topics().SetLeader("orders", 0, 1) },
+			look:   func(t *testing.T, l *link.Link, _, _ *world) { wantPartitions(t, l, "orders", 0) },
+		},
 		"a leader": {
 			change: func(w, other *world) *sarama.MockMetadataResponse {
 				return w.topics("orders").SetBroker(other.broker.Addr(), 2).SetLeader("orders", 1, 2)
