@@ -34,8 +34,8 @@ func TestCloseWithNobodyAnswering(t *testing.T) {
 		"GetOffset":       async(func() error { _, err := l.GetOffset("orders", 0, sarama.OffsetNewest); return err }),
 	}
 	eventually(t, "all wait for answers", func() bool {
-		return inFunction("sarama.(*Broker).GetMetadata") > 0 && inFunction("sarama.(*Broker).GetAvailableOffsets") > 0 &&
-			inFunction("sarama.(*Broker).JoinGroup") > 0 && inFunction("link.transact") > 0
+		return inFunction("sarama.(*client).RefreshMetadata") > 0 && inFunction("sarama.(*client).GetOffset") > 0 &&
+			inFunction("sarama.(*Broker).JoinGroup") > 0 && inFunction("link.exchange") > 1
 	})
 	if err := wait(t, "Close", async(l.Close)); err != nil {
 		t.Error(err)
