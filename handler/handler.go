@@ -69,8 +69,8 @@ func check(h Handler, o Options) error {
 	return nil
 }
 
-// isNil finds a nil function or pointer inside the interface too: it would panic at the first message.
-func isNil(h Handler) bool {
+// isNil finds a nil function or pointer inside an interface too: it would panic at the first message.
+func isNil(h any) bool {
 	if h == nil {
 		return true
 	}

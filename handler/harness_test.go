@@ -25,6 +25,7 @@ type group struct {
 	s        *session
 	logs     *logBook
 	seen     starts // offsets in the order in which they were started
+	claims   sync.WaitGroup
 }
 
 // newGroup runs f for each message. Options.Logger is replaced.
@@ -45,17 +46,26 @@ func newGroup(t testing.TB, o handler.Options, f handler.Func) *group {
 }
 
 // consume runs ConsumeClaim in the group's session and returns a channel that is closed when it has returned.
-func (g *group) consume(c *claim) <-chan struct{} { return g.consumeIn(g.s, c) }
+func (g *group) consume(c sarama.ConsumerGroupClaim) <-chan struct{} { return g.consumeIn(g.s, c) }
 
-func (g *group) consumeIn(s sarama.ConsumerGroupSession, c *claim) <-chan struct{} {
+func (g *group) consumeIn(s sarama.ConsumerGroupSession, c sarama.ConsumerGroupClaim) <-chan struct{} {
 	done := make(chan struct{})
-	go func() {
+	g.claims.Go(func() {
 		defer close(done)
 		if err := g.ConsumeClaim(s, c); err != nil {
 			g.t.Errorf("ConsumeClaim: %v", err)
 		}
-	}()
+	})
 	return done
+}
+
+// end stops the group and waits for all that it has started.
+func (g *group) end() {
+	g.s.cancel(nil)
+	g.claims.Wait()
+	if err := g.Wait(context.Background()); err != nil {
+		g.t.Errorf("Wait: %v", err)
+	}
 }
 
 // assign tells the handler what it owns now, as sarama does before it acts on it.

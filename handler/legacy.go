@@ -12,7 +12,7 @@ type LegacyHandler interface {
 //
 // With Slots 1 it is called strictly one message at a time.
 func Legacy(name string, h LegacyHandler) Handler {
-	if h == nil {
+	if isNil(h) {
 		return nil // New names the fault
 	}
 	return Func(func(_ context.Context, t *Task) error {

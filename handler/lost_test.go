@@ -110,7 +110,7 @@ func TestPartitionsAreHandledInOrder(t *testing.T) {
 			}
 			g.wantCommitted(p, 500)
 		}
-		g.s.cancel(context.Canceled)
+		g.end()
 	})
 }
 

@@ -1,0 +1,221 @@
+package handler_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/handler"
+)
+
+var (
+	chaosRounds = flag.Int("chaos", 16, "rounds of TestChaos")
+	chaosSeed   = flag.Uint64("chaos.seed", 0, "first seed of TestChaos; 0 takes a new one each time")
+)
+
+// TestChaos mixes all that a handler can do with all that a rebalance can do, and checks that order holds, that nothing of a partition
+// overlaps, that commits leave no gap and that nothing is lost (G1, G2, G5, G6, G7). Every other round is in virtual time, where a
+// claim that hangs is a deadlock that is reported.
+func TestChaos(t *testing.T) {
+	first := *chaosSeed
+	if first == 0 {
+		first = rand.Uint64()
+	}
+	for i := range *chaosRounds {
+		seed := first + uint64(i)
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			if i%2 == 0 {
+				synctest.Test(t, func(t *testing.T) { newChaos(t, seed).run() })
+			} else {
+				newChaos(t, seed).run()
+			}
+		})
+	}
+}
+
+// chaos is one round.
+type chaos struct {
+	t     *testing.T
+	rnd   *rand.Rand
+	seed  uint64
+	audit *audit
+	tries attempts
+	g     *handler.GroupHandler
+	group *group
+}
+
+func newChaos(t *testing.T, seed uint64) *chaos {
+	c := &chaos{t: t, rnd: rand.New(rand.NewPCG(seed, 1)), seed: seed, audit: newAudit(), tries: attempts{n: map[[2]int64]int{}}}
+	in := config.Input{Expected: time.Millisecond, Grace: config.NoGrace, StopGrace: config.NoGrace}
+	if c.rnd.IntN(3) == 0 {
+		in.Expected = time.Minute // one message a slab, small backlog, prompt commits
+	}
+	if c.rnd.IntN(2) == 0 {
+		in.Grace, in.StopGrace = 3*time.Millisecond, 2*time.Millisecond
+	}
+	o := with(t, in)
+	o.Slots = []int{0, 1, 2, 7, 100}[c.rnd.IntN(5)]
+	o.Retry.Initial, o.Retry.Max = time.Millisecond, 4*time.Millisecond
+	if c.rnd.IntN(2) == 0 {
+		o.Hooks = []any{&taskEnds{}, badHook{}}
+	}
+	c.group = newGroup(t, o, c.handle)
+	for p := range int32(1 + c.rnd.IntN(6)) {
+		c.audit.partitions[p] = &audited{log: c.offsets(100), succeeded: map[int64]bool{}}
+	}
+	return c
+}
+
+// offsets have holes, as a compacted topic has.
+func (c *chaos) offsets(n int) (log []int64) {
+	for o := int64(0); len(log) < n; o++ {
+		if c.rnd.IntN(10) > 0 {
+			log = append(log, o)
+		}
+	}
+	return log
+}
+
+// handle does what the seed says for this message and attempt.
+func (c *chaos) handle(ctx context.Context, m *handler.Task) (err error) {
+	try := c.tries.next(m.ConsumerMessage)
+	c.audit.started(m.ConsumerMessage)
+	ok := false
+	defer func() { c.audit.ended(m.ConsumerMessage, ok) }()
+	if try > 3 {
+		ok = true // enough: there is an end
+		return nil
+	}
+	switch x := rand.New(rand.NewPCG(c.seed, uint64(m.Offset)<<8|uint64(m.Partition))).IntN(200); {
+	case x == 0:
+		panic("boom")
+	case x == 1:
+		runtime.Goexit()
+	case x < 5:
+		return errTask
+	case x < 15:
+		time.Sleep(time.Duration(x) * 100 * time.Microsecond)
+	case x == 15:
+		time.Sleep(10 * time.Millisecond) // deaf, and longer than any grace
+	case x < 20:
+		err = obedient(5*time.Millisecond)(ctx, m)
+	case x < 24:
+		within, cancel := context.WithTimeout(ctx, time.Millisecond)
+		defer cancel()
+		<-within.Done()
+		err = ctx.Err()
+	}
+	ok = err == nil
+	return err
+}
+
+// run takes all partitions through claims until everything is committed.
+func (c *chaos) run() {
+	for session := 0; c.unfinished() > 0; session++ {
+		if session == 2000 {
+			c.t.Error("no end in sight")
+			break
+		}
+		c.session(c.rnd.IntN(4) > 0)
+	}
+	if err := c.group.Wait(context.Background()); err != nil {
+		c.t.Error(err)
+	}
+	c.audit.mu.Lock()
+	defer c.audit.mu.Unlock()
+	if len(c.audit.faults) > 0 {
+		c.t.Error(strings.Join(c.audit.faults, "\n"))
+	}
+	if st := c.group.Status(); st.Running != 0 || len(st.Claims) != 0 || st.Started != st.Succeeded+st.Failed+st.Cancelled+st.Strays {
+		c.t.Errorf("at rest: %+v", st)
+	}
+}
+
+func (c *chaos) unfinished() (n int) {
+	for p := range c.audit.partitions {
+		if !c.audit.done(p) {
+			n++
+		}
+	}
+	return n
+}
+
+// session claims all partitions once. A calm one revokes each claim by itself, the other ends the session.
+func (c *chaos) session(calm bool) {
+	s := &auditedSession{session: newSession(), audit: c.audit, revoked: make(chan struct{})}
+	c.group.s.next()
+	c.group.s = s.session
+	var wg sync.WaitGroup
+	for p := range c.audit.partitions {
+		after := time.Duration(c.rnd.IntN(8000)) * time.Microsecond
+		buffer := []int{0, 1, 256}[c.rnd.IntN(3)]
+		wg.Go(func() { c.claim(s, p, buffer, after, calm) })
+	}
+	if !calm {
+		time.Sleep(time.Duration(c.rnd.IntN(6000)) * time.Microsecond)
+		if c.rnd.IntN(2) == 0 {
+			c.group.assign()
+			close(s.revoked)
+		} else {
+			s.cancel([]error{sarama.ErrRebalanceInProgress, sarama.ErrUnknownMemberId, nil}[c.rnd.IntN(3)])
+		}
+	}
+	wg.Wait()
+}
+
+// claim feeds a partition until it is revoked, or until all of it is committed.
+func (c *chaos) claim(s *auditedSession, p int32, buffer int, after time.Duration, calm bool) {
+	_, messages := c.audit.claimed(p)
+	in := &claim{partition: p, messages: make(chan *sarama.ConsumerMessage, buffer)}
+	done := make(chan struct{})
+	go func() { // ends with the claim
+		defer close(in.messages)
+		revoke := time.After(after)
+		if !calm {
+			revoke = nil
+		}
+		for {
+			var m *sarama.ConsumerMessage
+			var to chan<- *sarama.ConsumerMessage
+			if len(messages) > 0 && !in.isPaused() {
+				m, to = messages[0], in.messages
+			}
+			select {
+			case to <- m:
+				messages = messages[1:]
+			case <-time.After(time.Millisecond):
+			case <-revoke:
+				return
+			case <-s.revoked:
+				return
+			case <-done:
+				return
+			}
+		}
+	}()
+	if err := c.group.ConsumeClaim(s, in); err != nil {
+		c.t.Error(err)
+	}
+	close(done)
+}
+
+// auditedSession tells each mark.
+type auditedSession struct {
+	*session
+	audit   *audit
+	revoked chan struct{} // closed: all claims close their messages
+}
+
+func (s *auditedSession) MarkOffset(_ string, p int32, offset int64, _ string) {
+	s.audit.marked(p, offset)
+}

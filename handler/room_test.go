@@ -1,0 +1,132 @@
+package handler_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/handler"
+)
+
+// stream is a claim with endless messages, which stops sending while it is paused; one batch is always under way.
+type stream struct {
+	*claim
+	value []byte
+	batch int
+	done  chan struct{}
+}
+
+func newStream(size, batch int) *stream {
+	c := newClaim(0, 0)
+	c.messages = make(chan *sarama.ConsumerMessage)
+	return &stream{claim: c, value: make([]byte, size), batch: batch, done: make(chan struct{})}
+}
+
+// feed ends with done.
+func (s *stream) feed() {
+	for o := int64(0); ; {
+		for s.isPaused() {
+			select {
+			case <-time.After(100 * time.Millisecond): // as a fetcher whose partitions are all paused
+			case <-s.done:
+				return
+			}
+		}
+		for range s.batch {
+			select {
+			case s.messages <- &sarama.ConsumerMessage{Topic: topic, Offset: o, Value: s.value}:
+				o++
+			case <-s.done:
+				return
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// G9: what a claim holds is bounded in messages and in bytes, whatever lies on the topic, and no bound stops the work.
+func TestBacklogIsBounded(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		in          config.Input
+		task        time.Duration
+		size, batch int
+		messages    int   // at most, with the batch that was under way
+		bytes       int64 // the same
+		done        int   // in a hundred tasks' time, at least
+	}{
+		{"long tasks", config.Input{Expected: time.Second}, time.Second, 100, 50, 2 + 50, 1 << 20, 100},
+		{"long tasks, large messages", config.Input{Expected: time.Second}, time.Second, 1 << 20, 3, 2 + 3, 6 << 20, 100},
+		{"short tasks", config.Input{Expected: time.Millisecond}, time.Millisecond, 10, 500, 30_000 + 500 + 64, 2 << 20, 95},
+		{"short tasks, large messages", config.Input{Expected: time.Millisecond}, time.Millisecond, 100_000, 10, 100, 4 << 20, 15},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T) {
+				g := newGroup(t, with(t, test.in), deaf(test.task))
+				s := newStream(test.size, test.batch)
+				go s.feed()
+				g.consume(s)
+				var worst handler.ClaimStatus
+				for range 100 {
+					time.Sleep(test.task)
+					c := g.Status().Claims[0]
+					worst.Backlog, worst.Bytes = max(worst.Backlog, c.Backlog), max(worst.Bytes, c.Bytes)
+				}
+				if worst.Backlog > test.messages || worst.Bytes > test.bytes {
+					t.Errorf("held up to %d messages and %d bytes, want at most %d and %d", worst.Backlog, worst.Bytes, test.messages, test.bytes)
+				}
+				if n := g.seen.count(); n < test.done {
+					t.Errorf("%d tasks started, want %d", n, test.done)
+				}
+				close(s.done)
+				g.end()
+				if s.isPaused() {
+					t.Error("the claim ended and left its source paused")
+				}
+			})
+		})
+	}
+}
+
+// B06: a few slow messages before many fast ones leave nothing paused for ever.
+func TestSlowMessagesLeaveNothingPaused(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		g := newGroup(t, with(t, config.Input{Expected: 10 * time.Second}), func(ctx context.Context, m *handler.Task) error {
+			if m.Offset < 5 {
+				return obedient(10*time.Second)(ctx, m)
+			}
+			return nil
+		})
+		c := newClaim(0, 500)
+		g.consume(c)
+		time.Sleep(51 * time.Second)
+		synctest.Wait()
+		g.wantCommitted(0, 500)
+		if c.isPaused() || c.pauses == 0 {
+			t.Errorf("paused: %v, after %d pauses", c.isPaused(), c.pauses)
+		}
+		g.end()
+	})
+}
+
+// A claim that waits for a retry or for a stray holds its backlog, and gives the source back when it ends.
+func TestPausedClaimResumesAtItsEnd(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		g := newGroup(t, options(t), func(context.Context, *handler.Task) error { return errTask })
+		c := newClaim(0, 10)
+		done := g.consume(c)
+		time.Sleep(time.Second)
+		if !c.isPaused() {
+			t.Error("not paused with a backlog of 10")
+		}
+		p.revoke(g, c)
+		<-done
+		if c.isPaused() {
+			t.Error("the claim ended and left its source paused")
+		}
+	})
+}
