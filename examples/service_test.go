@@ -23,7 +23,7 @@ func TestService(t *testing.T) {
 	p := start(t, "service", []string{"BROKERS=" + b.Addrs()[0], "GROUP=another"},
 		"-group", topic, "-topic", topic, "-expected", "1s", "-listen", "127.0.0.1:0")
 	url := serviceURL(t, p)
-	awaitAll(t, p, []string{`"transcoding"`, `"long.mp4"`}, []string{`"transcoded"`, `"partition":0,"offset":2`}, []string{"skipped"})
+	awaitAll(t, p, []string{`"transcoding"`, `"long.mp4"`, `"length":"10m0s"`}, []string{`"transcoded"`, `"partition":0,"offset":2`}, []string{"skipped"})
 	wantGet(t, url+"/livez", http.StatusOK)
 	wantGet(t, url+"/readyz", http.StatusOK)
 	wantStatus(t, url)

@@ -100,24 +100,29 @@ func wait(ctx context.Context, d time.Duration) error {
 func (g *group) leave(name string) {
 	for _, m := range g.present() {
 		if m.name == name {
-			g.ledger.note("%s stops", name)
-			g.end(m)
+			g.tellToStop(m)
+			g.awaitEnd(m)
 		}
 	}
 }
 
-// leaveAll stops the members that are left.
+// leaveAll stops the members that are left, all at once.
 func (g *group) leaveAll() {
-	for _, m := range g.present() {
-		m.stop()
+	members := g.present()
+	for _, m := range members {
+		g.tellToStop(m)
 	}
-	for _, m := range g.present() {
-		g.end(m)
+	for _, m := range members {
+		g.awaitEnd(m)
 	}
 }
 
-func (g *group) end(m *member) {
+func (g *group) tellToStop(m *member) {
+	g.ledger.note("%s stops", m.name)
 	m.stop()
+}
+
+func (g *group) awaitEnd(m *member) {
 	<-m.done
 	g.remove(m)
 	g.ledger.note("%s has left", m.name)

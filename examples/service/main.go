@@ -36,12 +36,20 @@ func main() {
 	// The first signal stops in order, a second one ends the program at once.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
-	logger := slog.New(slog.NewJSONHandler(os.Stdout, nil))
+	logger := slog.New(slog.NewJSONHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: readable}))
 	if err := run(ctx, s, logger, os.Stderr); err != nil {
 		logger.Error("stopped by an error", slog.Any("error", err))
 		os.Exit(1)
 	}
 	logger.Info("stopped in order")
+}
+
+// readable writes durations as text: JSON logs have them in nanoseconds otherwise.
+func readable(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 // run returns nil after a requested stop.
