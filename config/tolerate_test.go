@@ -44,6 +44,14 @@ func TestCheckToleratesSoundChoices(t *testing.T) {
 	}
 }
 
+func TestCheckToleratesALongSessionForShortTasks(t *testing.T) {
+	cfg := mustApply(t, config.Input{Expected: sec}, nil)
+	cfg.Consumer.Group.Session.Timeout = 5 * time.Minute
+	if faults := config.Check(cfg, sec); faults != nil {
+		t.Error(faults)
+	}
+}
+
 // A heartbeat has to fit what the other timeouts become once they are mended.
 func TestCheckFitsTheHeartbeatToMendedTimeouts(t *testing.T) {
 	long := mustApply(t, config.Input{Expected: 50 * ms}, nil)
