@@ -184,6 +184,8 @@ func (c *claim) isPaused() bool {
 
 // logBook keeps what was logged, one line an entry.
 type logBook struct {
+	quiet bool // keeps nothing
+
 	mu    sync.Mutex
 	lines []string
 }
@@ -195,7 +197,9 @@ func (b *logBook) logger() *slog.Logger {
 func (b *logBook) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.lines = append(b.lines, string(p))
+	if !b.quiet {
+		b.lines = append(b.lines, string(p))
+	}
 	return len(p), nil
 }
 

@@ -25,7 +25,8 @@ func (q *Queue[T]) Push(slab []T) {
 
 // PutBack returns a run that was taken to the front.
 func (q *Queue[T]) PutBack(run []T) {
-	if len(run) == 0 {
+	if len(run) == 0 || q.n == 0 {
+		q.Push(run)
 		return
 	}
 	if q.head == 0 {
