@@ -150,3 +150,13 @@ func wantCommitted(t *testing.T, b kafkatest.Broker, group, topic string, want .
 		}
 	}
 }
+
+// wantLeft asks the broker whether the group has a member: one that left without notice stays until its session times out.
+func wantLeft(t *testing.T, b kafkatest.Broker, group string) {
+	t.Helper()
+	description, err := b.Group(group)
+	must(t, err)
+	if len(description.Members) > 0 {
+		t.Errorf("group %s still has %d members, state %s", group, len(description.Members), description.State)
+	}
+}

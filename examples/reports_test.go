@@ -51,6 +51,7 @@ func wantReports(t *testing.T, b kafkatest.Broker, topic, group, name string, ar
 	p.signal(t, syscall.SIGTERM)
 	p.wantEnd(t, 0)
 	wantCommitted(t, b, group, topic, 2, 1)
+	wantLeft(t, b, group)
 }
 
 // The program in the README is examples/hello, word for word.

@@ -32,6 +32,7 @@ func TestService(t *testing.T) {
 	p.await(t, "stopped in order")
 	p.wantEnd(t, 0)
 	wantCommitted(t, b, topic, topic, 3, 1)
+	wantLeft(t, b, topic)
 	if !strings.Contains(p.errs.String(), "Plan for tasks of 1s") {
 		t.Errorf("it does not print its plan:\n%s", p.transcript())
 	}
