@@ -1,0 +1,125 @@
+package data_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/kafkatest"
+	"github.com/evenkeel-go/evenkeel/test/kit"
+)
+
+// B06a, on a topic without end, and on one that would not fit into the bound. What is reachable in the member's process is weighed
+// after a collection, ten times a second.
+func TestB06MemoryLevelsOffWhateverLiesOnTheTopic(t *testing.T) {
+	t.Parallel()
+	endless := kit.At("endless", kafkatest.Synthetic{
+		Topic: heavyTopic, Partitions: heavyPartitions, RecordBytes: heavyMessage, BatchRecords: 1,
+	}.Fake(t))
+	kit.Each(t, func(t *testing.T, s kit.Setting) {
+		g := s.Group(t, heavyPartitions)
+		g.Topic = heavyTopic
+		wantLevelHeap(t, g)
+	}, endless)
+	onKafka(t, func(t *testing.T, s kit.Setting) {
+		g := s.Group(t, heavyPartitions)
+		for range 12 {
+			produceHeavy(t, g)
+		}
+		wantLevelHeap(t, g)
+	})
+}
+
+const (
+	heavyTopic      = "heavy"
+	heavyPartitions = 12
+	heavyMessage    = 1<<20 - 1<<10 // with its overhead it is what a broker takes by default
+)
+
+// produceHeavy appends one message to each partition.
+func produceHeavy(t *testing.T, g *kit.Group) {
+	t.Helper()
+	var msgs []*sarama.ProducerMessage
+	for p := range g.Partitions {
+		msgs = append(msgs, &sarama.ProducerMessage{Topic: g.Topic, Partition: p, Value: sarama.ByteEncoder(make([]byte, heavyMessage))})
+	}
+	if err := g.Broker.Send(msgs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantLevelHeap runs tasks of a second for several of their lengths.
+func wantLevelHeap(t *testing.T, g *kit.Group) {
+	t.Helper()
+	g.Input.Expected = time.Second
+	plan := g.Plan()
+	if plan.ChannelBufferSize > 9 {
+		g.Errorf("the buffer has %d messages, want single digits", plan.ChannelBufferSize)
+	}
+	p := startProcess(t, g, "a", "a second", func(o *order) { o.Weigh = true })
+	g.UntilSeen(heavyPartitions, kit.Returned)
+	warm := g.Note("all partitions are at work")
+	g.UntilSeen(8*heavyPartitions, kit.Returned)
+	p.kill()
+	empty, level := g.Find(weighed)[0].Offset, heapAfter(g, warm)
+	half := len(level) / 2
+	early, late := slices.Max(level[:half]), slices.Max(level[half:])
+	t.Logf("kB: %d empty, then %d, at most %d early and %d late", empty>>10, mean(level)>>10, early>>10, late>>10)
+	// P x (buffer x message + one fetch); a fetch of this plan is one message.
+	if bound := empty + heavyPartitions*int64(plan.ChannelBufferSize+1)*heavyMessage; mean(level) > bound {
+		g.Errorf("the heap levels off at %d kB, want at most %d kB", mean(level)>>10, bound>>10)
+	}
+	// A backlog, the message that fills it, and one that is under way when fetching pauses; and one answer with a message for each.
+	const answer = heavyPartitions * heavyMessage
+	if bound := empty + heavyPartitions*(plan.BacklogBytes+2*heavyMessage) + answer; max(early, late) > bound {
+		g.Errorf("the heap reached %d kB, want at most %d kB", max(early, late)>>10, bound>>10)
+	}
+	if mean(level[half:]) > early {
+		g.Errorf("the heap rises: %d kB at most early, %d kB in the middle late", early>>10, mean(level[half:])>>10)
+	}
+}
+
+func heapAfter(g *kit.Group, begin time.Time) (level []int64) {
+	for _, e := range g.Find(weighed, kit.After(begin)) {
+		level = append(level, e.Offset)
+	}
+	return level
+}
+
+func mean(list []int64) (m int64) {
+	for _, n := range list {
+		m += n / int64(len(list))
+	}
+	return m
+}
+
+// B06b. The slow messages take longer than sarama waits for a claim that does not read on, ten times over.
+func TestB06ASlowStartStallsNothing(t *testing.T) {
+	t.Parallel()
+	kit.Each(t, func(t *testing.T, s kit.Setting) {
+		g := s.Group(t, 1)
+		g.Input.Expected = 10 * time.Second
+		g.ProduceTo(0, 500)
+		slow := 10 * g.Plan().MaxProcessingTime
+		m := g.Start("a", func(ctx context.Context, t *handler.Task) error {
+			if t.Offset < 5 {
+				return lasting(ctx, slow)
+			}
+			return nil
+		})
+		g.UntilAllHandled()
+		for i, e := range g.Find(kit.Started) {
+			if e.Offset != int64(i) {
+				g.Fatalf("start %d is that of message %d", i, e.Offset)
+			}
+		}
+		g.WantAtMost(500, kit.Started)
+		g.WantAtMost(1, kit.Assigned)
+		g.WantAtMost(0, kit.Ended)
+		m.Stop()
+	}, everywhere()...)
+}
