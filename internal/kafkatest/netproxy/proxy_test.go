@@ -91,6 +91,7 @@ func (c *client) ask(key int16) {
 
 func (c *client) receive(length int) {
 	c.t.Helper()
+	c.SetReadDeadline(time.Now().Add(30 * time.Second)) // so that a fault of the proxy is a failure and not a hang
 	_, err := io.ReadFull(c, make([]byte, length))
 	must(c.t, err)
 }
