@@ -44,7 +44,9 @@ type answerCase struct {
 	ask  func(*testing.T, *raw) sarama.KError
 }
 
-func answerCases() []answerCase {
+func answerCases() []answerCase { return append(commitCases(), memberCases()...) }
+
+func commitCases() []answerCase {
 	accepted, illegal := sarama.ErrNoError, sarama.ErrIllegalGeneration
 	return []answerCase{
 		{"commit", accepted, nil, func(t *testing.T, r *raw) sarama.KError { return r.commit(t, r.stable(t, "")) }},
@@ -89,7 +91,12 @@ func answerCases() []answerCase {
 			r.join(t, m, "")
 			return r.commit(t, m)
 		}},
-		{"heartbeat of an older generation", illegal, nil, func(t *testing.T, r *raw) sarama.KError {
+	}
+}
+
+func memberCases() []answerCase {
+	return []answerCase{
+		{"heartbeat of an older generation", sarama.ErrIllegalGeneration, nil, func(t *testing.T, r *raw) sarama.KError {
 			m := r.stable(t, "")
 			m.generation--
 			return r.heartbeat(t, m)

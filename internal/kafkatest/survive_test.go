@@ -3,7 +3,6 @@ package kafkatest_test
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -87,7 +86,8 @@ func alive(pid int) bool {
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
 		return !strings.Contains(string(stat), ") Z ")
 	}
-	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	process, err := os.FindProcess(pid)
+	return err == nil && process.Signal(syscall.Signal(0)) == nil
 }
 
 func exists(path string) bool {
