@@ -12,6 +12,7 @@ import (
 
 // B42: the coordinator's node is killed. The member's session and claims survive, and commits land on the new coordinator.
 func TestKilledCoordinator(t *testing.T) {
+	t.Parallel()
 	protocols(t, func(t *testing.T, s sarama.BalanceStrategy) {
 		c := kafkatest.Cluster(t, kafkatest.Options{})
 		name := topic(t, c, 3)
@@ -49,6 +50,7 @@ func TestKilledCoordinator(t *testing.T) {
 
 // TestBrokenConnections: all connections of a member are reset, again and again. Each is dialled anew, and the session survives.
 func TestBrokenConnections(t *testing.T) {
+	t.Parallel()
 	b := shared.Kafka(t, kafkatest.Newest)
 	name := topic(t, b, 3)
 	m := newMember(t, b, name, options{strategy: sarama.NewBalanceStrategyCooperativeSticky(), topics: []string{name}})
@@ -67,8 +69,10 @@ func TestBrokenConnections(t *testing.T) {
 // TestStopWithNobodyReachable: the network is cut while tasks run. Consume, leaving and closing take a few seconds in all; what sarama
 // alone would need is minutes.
 func TestStopWithNobodyReachable(t *testing.T) {
+	t.Parallel()
 	for name, wait := range map[string]time.Duration{"at once": 0, "after the session's end": 12 * time.Second} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := shared.Kafka(t, kafkatest.Newest)
 			name := topic(t, b, 3)
 			m := newMember(t, b, name, options{strategy: sarama.NewBalanceStrategyCooperativeSticky(), topics: []string{name}})
@@ -84,6 +88,7 @@ func TestStopWithNobodyReachable(t *testing.T) {
 
 // B33, E21: a topic of one member is missing, then there, then deleted. The group goes on with what there is.
 func TestMissingTopic(t *testing.T) {
+	t.Parallel()
 	protocols(t, func(t *testing.T, s sarama.BalanceStrategy) {
 		b := shared.Kafka(t, kafkatest.Newest)
 		there, other := topic(t, b, 3), kafkatest.Name(t)

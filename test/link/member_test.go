@@ -26,8 +26,8 @@ const patience = 60 * time.Second
 // protocols runs a test under eager and cooperative rebalancing.
 func protocols(t *testing.T, test func(t *testing.T, s sarama.BalanceStrategy)) {
 	t.Helper()
-	t.Run("eager", func(t *testing.T) { test(t, sarama.NewBalanceStrategySticky()) })
-	t.Run("cooperative", func(t *testing.T) { test(t, sarama.NewBalanceStrategyCooperativeSticky()) })
+	t.Run("eager", func(t *testing.T) { t.Parallel(); test(t, sarama.NewBalanceStrategySticky()) })
+	t.Run("cooperative", func(t *testing.T) { t.Parallel(); test(t, sarama.NewBalanceStrategyCooperativeSticky()) })
 }
 
 // options of a member. Zero fields mean what most tests want.

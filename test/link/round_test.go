@@ -25,6 +25,7 @@ func (m *member) afterBeat() {
 // TestCommitsGoOnDuringARound: one member hears of a newcomer late; the other one's join is pending meanwhile, and its commits are
 // answered and accepted.
 func TestCommitsGoOnDuringARound(t *testing.T) {
+	t.Parallel()
 	protocols(t, func(t *testing.T, s sarama.BalanceStrategy) {
 		b := shared.Kafka(t, kafkatest.Newest)
 		name := topic(t, b, 6)
@@ -58,6 +59,7 @@ func TestCommitsGoOnDuringARound(t *testing.T) {
 
 // TestSlowJoinIsNotCut: the answer to a join takes longer than the short deadline. No session ends for it.
 func TestSlowJoinIsNotCut(t *testing.T) {
+	t.Parallel()
 	b := shared.Kafka(t, kafkatest.Newest)
 	name := topic(t, b, 6)
 	o := options{strategy: sarama.NewBalanceStrategyCooperativeSticky(), topics: []string{name}, link: link.Options{Short: time.Second}}
@@ -75,6 +77,7 @@ func TestSlowJoinIsNotCut(t *testing.T) {
 
 // TestCancelDuringAJoin: a newcomer, and a member that joins again, return at once though the round goes on, and are out of the group.
 func TestCancelDuringAJoin(t *testing.T) {
+	t.Parallel()
 	protocols(t, func(t *testing.T, s sarama.BalanceStrategy) {
 		b := shared.Kafka(t, kafkatest.Newest)
 		name := topic(t, b, 6)
