@@ -7,14 +7,17 @@ import (
 	"slices"
 
 	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/internal/schedule"
 )
 
 // receive takes a message and whatever lies behind it in the channel, in one go.
 func (l *loop) receive(m *sarama.ConsumerMessage, ok bool) {
+	var batch [schedule.MaxRun]*sarama.ConsumerMessage
 	n := 0
 	for ok && m != nil {
-		l.buf[n] = m
-		if n++; n == len(l.buf) {
+		batch[n] = m
+		if n++; n == len(batch) {
 			break
 		}
 		select {
@@ -26,9 +29,8 @@ func (l *loop) receive(m *sarama.ConsumerMessage, ok bool) {
 	if !ok || l.intake.Err() != nil { // revoked: what came with it does not start
 		l.open = false
 	} else if n > 0 {
-		l.take(l.buf[:n])
+		l.take(batch[:n])
 	}
-	clear(l.buf[:n])
 }
 
 // take makes tasks of messages. Those of one batch lie in one piece of memory, which lives as long as the last of them: long tasks
@@ -38,12 +40,12 @@ func (l *loop) take(batch []*sarama.ConsumerMessage) {
 		l.first = false
 		l.begin(batch[0])
 	}
-	together := len(batch)
-	if l.plan.CopyMessages {
-		together = 1
+	if !l.plan.CopyMessages {
+		l.exchange(l.tasks(batch))
+		return
 	}
-	for part := range slices.Chunk(batch, together) {
-		l.exchange(l.tasks(part))
+	for i := range batch {
+		l.exchange(l.tasks(batch[i : i+1]))
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/handler/retry"
 	"github.com/evenkeel-go/evenkeel/internal/member"
-	"github.com/evenkeel-go/evenkeel/internal/schedule"
 )
 
 const (
@@ -46,8 +45,6 @@ type loop struct {
 	lastCommit time.Duration
 	succeeded  int    // tasks that ended well in this claim
 	again      []Task // the failed task that waits for its next attempt
-
-	buf [schedule.MaxRun]*sarama.ConsumerMessage
 }
 
 // run receives until the first sign of revocation and then lets go. It never stops receiving while the claim is held: a full
