@@ -47,7 +47,7 @@ func (p *Plan) deriveGroup() {
 	p.RebalanceTimeout = in.rebalance(p.SessionTimeout)
 	p.HeartbeatInterval = in.heartbeat(p.SessionTimeout, p.RebalanceTimeout)
 	p.Grace, p.CancelFirst = in.grace(p.RebalanceTimeout)
-	p.StopGrace = in.stopGrace()
+	p.StopGrace, p.StopCancelFirst = in.stopGrace()
 	p.Lease = lease(p.SessionTimeout, p.RebalanceTimeout)
 	p.JoinReadTimeout = wholeUp(max(p.RebalanceTimeout, in.GroupRebalanceTimeout)) + joinMargin
 }
@@ -121,16 +121,16 @@ func (in Input) grace(rebalance time.Duration) (grace time.Duration, cancelFirst
 	return whole(min(windDown, rebalance/3)), true
 }
 
-func (in Input) stopGrace() time.Duration {
+func (in Input) stopGrace() (grace time.Duration, cancelFirst bool) {
 	switch {
 	case in.StopGrace == NoGrace:
-		return 0
+		return 0, true
 	case in.StopGrace > 0:
-		return in.StopGrace
+		return in.StopGrace, false
 	case slack(in.Max) <= stopWithin:
-		return wholeUp(slack(in.Max))
+		return wholeUp(slack(in.Max)), false
 	}
-	return windDown
+	return windDown, true
 }
 
 // lease leaves 5 s to react to a cancel. Below 20 s that would eat the lease up, so there it leaves a quarter: the lease is then

@@ -43,6 +43,7 @@ func (p *Plan) groupRows() []row {
 		{"Grace", brief(p.Grace), "", p.graceWhy()},
 		{"CancelFirst", strconv.FormatBool(p.CancelFirst), "", p.cancelFirstWhy()},
 		{"StopGrace", brief(p.StopGrace), "", p.stopGraceWhy()},
+		{"StopCancelFirst", fmt.Sprint(p.StopCancelFirst), "", p.stopCancelFirstWhy()},
 		{"Lease", brief(p.Lease), "", p.leaseWhy()},
 		{"JoinReadTimeout", brief(p.JoinReadTimeout), "", p.joinWhy()},
 		{"CallTimeout", brief(p.CallTimeout), "", "dial and answer of any other coordinator request: a frozen coordinator costs a new connection, not the session"},
@@ -120,7 +121,14 @@ func (p *Plan) stopGraceWhy() string {
 	case slack(in.Max) <= stopWithin:
 		return "1.2 × Max: every normal task ends before the member leaves, within the 30s that Kubernetes grants"
 	}
-	return "tasks may be longer than the 30s that Kubernetes grants: they are cancelled in time to wind down and commit"
+	return "tasks may be longer than the 30s that Kubernetes grants: they are cancelled at once, and this is their time to wind down"
+}
+
+func (p *Plan) stopCancelFirstWhy() string {
+	if p.StopCancelFirst {
+		return "a stop cancels the tasks at the start of StopGrace"
+	}
+	return "a stop cancels the tasks at the end of StopGrace"
 }
 
 func (p *Plan) leaseWhy() string {

@@ -24,8 +24,11 @@ type Plan struct {
 	// CancelFirst says that a revocation cancels running tasks at the start of the grace, not at its end: they are too long to end
 	// within it and spend it on winding down.
 	CancelFirst bool
-	// StopGrace is how long a stopping member lets its tasks run before it cancels them: 0 to 7 days.
+	// StopGrace is how long a stopping member waits for its running tasks: 0 to 7 days.
 	StopGrace time.Duration
+	// StopCancelFirst says that a stop cancels running tasks at the start of StopGrace, not at its end. It is so where 1.2 × Max is
+	// more than 25 s and no StopGrace was asked for: tasks cannot be expected to end in time, and spend it on winding down.
+	StopCancelFirst bool
 	// Lease is how long after the last good heartbeat was sent tasks may still run: the shorter of SessionTimeout and
 	// RebalanceTimeout, less 5 s to react to a cancel (less a quarter where that is shorter, below 20 s).
 	// Always positive and longer than two heartbeats. Kept by consumer/ only: a plain sarama group has no lease.

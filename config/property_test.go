@@ -134,7 +134,9 @@ func wantGrace(must must, in config.Input, p *config.Plan) {
 	must(!p.CancelFirst || p.Grace <= 5*sec, "winding down takes too long")
 	release := min(sec, p.RebalanceTimeout/3)
 	must(p.HeartbeatInterval+p.Grace+release <= p.RebalanceTimeout, "the rebalance timeout does not cover heartbeat, grace and release")
-	must(in.StopGrace <= 0 || p.StopGrace == in.StopGrace, "a stop grace that was asked for")
+	must(in.StopGrace <= 0 || p.StopGrace == in.StopGrace && !p.StopCancelFirst, "a stop grace that was asked for")
+	must(in.StopGrace != config.NoGrace || p.StopGrace == 0 && p.StopCancelFirst, "no stop grace")
+	must(p.StopCancelFirst || in.StopGrace > 0 || p.StopGrace >= p.Input.Max, "a stop waits for tasks, but not long enough")
 	must(in.StopGrace != 0 || p.StopGrace <= 25*sec, "stopping takes longer than Kubernetes grants")
 }
 

@@ -44,9 +44,19 @@ func (r Reason) grace(p *config.Plan) (d time.Duration, limited bool) {
 	}
 }
 
+// windDown is how long a task that was cancelled at the end of the grace may take to return before it is given up. A stop that was
+// given time has some more; what a rebalance waits for is only what a task that obeys its context needs, so that it has ended
+// before its partition can move.
+func (r Reason) windDown(p *config.Plan) time.Duration {
+	if r == Stopping {
+		return max(shortWindDown, min(p.StopGrace, stopWindDown))
+	}
+	return shortWindDown
+}
+
 // cancelsFirst says whether tasks are cancelled at the start of the grace, which is then for winding down.
 func (r Reason) cancelsFirst(p *config.Plan) bool {
-	return r == Lost || r == Rebalance && p.CancelFirst
+	return r == Lost || r == Rebalance && p.CancelFirst || r == Stopping && p.StopCancelFirst
 }
 
 // reason looks at the signs of revocation, the most urgent first.

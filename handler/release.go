@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	// windDown is how long a task that was just cancelled may take to return before it is given up: one that obeys its context
-	// has then ended before its partition can move.
-	windDown = 25 * time.Millisecond
-	// lastCommit is how long the last commit of a claim may take. With windDown it stays below the second that a claim may
-	// last beyond its grace.
+	// shortWindDown and stopWindDown: see [Reason.windDown].
+	shortWindDown = 25 * time.Millisecond
+	stopWindDown  = time.Second
+	// lastCommit is how long the last commit of a claim may take. With shortWindDown it stays below the second that a claim may
+	// last beyond its grace in a rebalance, with stopWindDown below two seconds at a stop.
 	lastCommit = 700 * time.Millisecond
 )
 
@@ -75,7 +75,7 @@ func (l *loop) drain() Reason {
 // giveUp cancels what still runs.
 func (l *loop) giveUp(r Reason) {
 	l.scope.Cancel(l.cause(r))
-	t := time.NewTimer(windDown)
+	t := time.NewTimer(r.windDown(l.plan))
 	defer t.Stop()
 	for l.flying() {
 		select {

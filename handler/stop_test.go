@@ -26,7 +26,7 @@ func TestStoppingIsBounded(t *testing.T) {
 	}{
 		{"ends in the grace", deaf(90 * time.Second), 30 * time.Second, 1},
 		{"obeys", obedient(time.Hour), 10 * time.Minute, 0},
-		{"stubborn", deaf(time.Hour), 10 * time.Minute, 0},
+		{"stubborn", deaf(time.Hour), 10*time.Minute + time.Second, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T) {
@@ -46,6 +46,28 @@ func TestStoppingIsBounded(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Where tasks are too long for a stop to wait for, they are cancelled at its start and have the grace to wind down.
+func TestAStopLeavesLongTasksTimeToWindDown(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		saved := false
+		g := newGroup(t, with(t, config.Input{Expected: time.Hour}), func(ctx context.Context, _ *handler.Task) error {
+			<-ctx.Done()
+			time.Sleep(3 * time.Second) // it saves where it is
+			saved = true
+			return context.Cause(ctx)
+		})
+		done := g.consume(newClaim(0, 1))
+		time.Sleep(time.Minute)
+		took := elapsed(func() {
+			g.s.cancel(nil)
+			<-done
+		})
+		if !saved || took > 3*time.Second+50*time.Millisecond {
+			t.Errorf("ended after %v, saved: %v", took, saved)
+		}
+	})
 }
 
 // An idle claim ends at once.
