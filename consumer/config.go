@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/IBM/sarama"
 
@@ -104,8 +104,16 @@ func (c Config) checkSource() error {
 	case len(c.Brokers) == 0:
 		return fault("Brokers", "empty", "set the address of at least one broker, host:port")
 	}
-	if i := slices.IndexFunc(c.Brokers, func(b string) bool { return strings.TrimSpace(b) == "" }); i >= 0 {
-		return fault(fmt.Sprintf("Brokers[%d]", i), "empty", "set host:port, or remove it")
+	return c.checkBrokers()
+}
+
+// checkBrokers wants host:port. An address without a port would be tried for ever.
+func (c Config) checkBrokers() error {
+	for i, b := range c.Brokers {
+		host, port, err := net.SplitHostPort(b)
+		if err != nil || host == "" || port == "" {
+			return fault(fmt.Sprintf("Brokers[%d]", i), fmt.Sprintf("%q", b), "set host:port, localhost:9092 for example")
+		}
 	}
 	return nil
 }

@@ -52,16 +52,17 @@ func TestFaultsAreNamedBeforeAnythingIsOpened(t *testing.T) {
 		change func(c *consumer.Config)
 		names  string
 	}{
-		"no plan":           {func(c *consumer.Config) { c.Plan = nil }, "Plan"},
-		"an empty plan":     {func(c *consumer.Config) { c.Plan = &config.Plan{} }, "Plan"},
-		"no brokers":        {func(c *consumer.Config) { c.Brokers = nil }, "Brokers"},
-		"an empty broker":   {func(c *consumer.Config) { c.Brokers = []string{"a:1", " "} }, "Brokers[1]"},
-		"no group":          {func(c *consumer.Config) { c.Group = "" }, "Group"},
-		"no topics":         {func(c *consumer.Config) { c.Topics = nil }, "Topics"},
-		"an empty topic":    {func(c *consumer.Config) { c.Topics = []string{"a", ""} }, "Topics"},
-		"negative slots":    {func(c *consumer.Config) { c.Slots = -1 }, "Slots"},
-		"a bad retry":       {func(c *consumer.Config) { c.Retry = retry.Policy{Initial: -1} }, "Retry"},
-		"group and brokers": {func(c *consumer.Config) { c.ConsumerGroup = noGroup }, "ConsumerGroup"},
+		"no plan":               {func(c *consumer.Config) { c.Plan = nil }, "Plan"},
+		"an empty plan":         {func(c *consumer.Config) { c.Plan = &config.Plan{} }, "Plan"},
+		"no brokers":            {func(c *consumer.Config) { c.Brokers = nil }, "Brokers"},
+		"an empty broker":       {func(c *consumer.Config) { c.Brokers = []string{"a:1", " "} }, "Brokers[1]"},
+		"a broker without port": {func(c *consumer.Config) { c.Brokers = []string{"localhost"} }, "Brokers[0]"},
+		"no group":              {func(c *consumer.Config) { c.Group = "" }, "Group"},
+		"no topics":             {func(c *consumer.Config) { c.Topics = nil }, "Topics"},
+		"an empty topic":        {func(c *consumer.Config) { c.Topics = []string{"a", ""} }, "Topics"},
+		"negative slots":        {func(c *consumer.Config) { c.Slots = -1 }, "Slots"},
+		"a bad retry":           {func(c *consumer.Config) { c.Retry = retry.Policy{Initial: -1} }, "Retry"},
+		"group and brokers":     {func(c *consumer.Config) { c.ConsumerGroup = noGroup }, "ConsumerGroup"},
 		"pattern over a group": {func(c *consumer.Config) {
 			c.Brokers, c.ConsumerGroup, c.TopicPattern = nil, noGroup, regexp.MustCompile("x")
 		}, "TopicPattern"},

@@ -63,3 +63,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 	}
 	return m.run(ctx)
 }
+
+// Wait returns nil as soon as no task runs, or the cause of ctx when it ends first. Call it after Run has returned, when tasks that
+// did not end when they were cancelled should have the chance before the process ends. Their results are dropped all the same.
+func (c *Consumer) Wait(ctx context.Context) error { return c.tasks.Wait(ctx) }

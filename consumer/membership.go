@@ -29,6 +29,8 @@ type membership struct {
 	conf    *sarama.Config // nil over a ConsumerGroup of the user
 	commits *commit.Loop   // nil over a ConsumerGroup of the user
 
+	lateCommits *throttle // of the commit loop
+
 	helpers sync.WaitGroup // error pump and commit loop
 
 	mu    sync.Mutex

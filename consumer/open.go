@@ -98,7 +98,7 @@ func (m *membership) over(ctx context.Context, l *link.Link) error {
 	if err != nil {
 		return err
 	}
-	m.link, m.conf, m.group = l, conf, group
+	m.link, m.conf, m.group, m.lateCommits = l, conf, group, newThrottle(m.log)
 	m.commits = commit.New(commit.Options{Send: m.sendCommit, Moved: m.coordinatorMoved, Notify: m.commitAnswered, LookUp: m.committed})
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -60,11 +61,9 @@ func (m *membership) commitAnswered(r commit.Result) {
 	}
 	switch r.Verdict {
 	case commit.Again: // a rebalance or a move of the coordinator as a rule
-		level := slog.LevelDebug
-		if r.Tries == noticeableTries {
-			level = slog.LevelWarn
+		if r.Elapsed > noticeable {
+			m.lateCommits.warn(r.Topic+"/"+strconv.Itoa(int(r.Partition)), "commit not stored yet: trying again", attrs...)
 		}
-		m.log.LogAttrs(context.Background(), level, "commit not stored yet: trying again", attrs...)
 	case commit.Refused:
 		m.log.LogAttrs(context.Background(), slog.LevelError, "commit refused: the message may be handled again after a restart", attrs...)
 	case commit.Done:
@@ -75,8 +74,8 @@ func (m *membership) commitAnswered(r commit.Result) {
 	}
 }
 
-// noticeableTries is how many tries of one commit are nothing special.
-const noticeableTries = 4
+// noticeable is how long a commit may take without a word: longer than a round of a rebalance or a move of the coordinator does.
+const noticeable = 5 * time.Second
 
 // throttle writes a warning of one kind at most every half minute, and then says how many it kept back. It belongs to one goroutine.
 type throttle struct {

@@ -1,6 +1,8 @@
 package consumer
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +30,7 @@ type Status struct {
 	Generation int32         // of the latest assignment
 	Rebalances int           // assignments received
 	Assigned   Partitions    // the latest
+	Missing    []string      // topics that do not exist, sorted
 	Lease      time.Duration // how long tasks may go on without news from the coordinator; 0 without a lease
 	LastEnd    *SessionEnd   // of the session before, nil at first
 	LastError  error         // outside the tasks, nil when there was none
@@ -82,6 +85,7 @@ type watched struct {
 	lastEnd    *SessionEnd
 	lastError  error
 	lastErrAt  time.Time
+	missing    map[string]bool
 	joinedOnce bool
 	membership *membership
 }
@@ -143,6 +147,18 @@ func (w *watched) sessionEnded(e SessionEnd) {
 	w.lastEnd = &e
 }
 
+func (w *watched) topic(name string, missing bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.missing == nil {
+		w.missing = map[string]bool{}
+	}
+	w.missing[name] = missing
+	if !missing {
+		delete(w.missing, name)
+	}
+}
+
 func (w *watched) trouble(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,6 +170,7 @@ func (w *watched) snapshot() (Status, *membership) {
 	defer w.mu.Unlock()
 	return Status{
 		State: w.state, Since: w.since, MemberID: w.memberID, Generation: w.generation, Rebalances: w.rebalances, Assigned: w.latest,
+		Missing: slices.Sorted(maps.Keys(w.missing)),
 		LastEnd: w.lastEnd, LastError: w.lastError, LastErrAt: w.lastErrAt,
 	}, w.membership
 }

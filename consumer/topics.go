@@ -56,6 +56,7 @@ func (m *membership) allTopics() ([]string, error) {
 
 // topicMissing is told by the link when a topic that was asked for does not exist, and when it is back.
 func (c *Consumer) topicMissing(topic string, missing bool) {
+	c.watched.topic(topic, missing)
 	if !missing {
 		c.log.Info("topic exists now: its partitions are consumed after the next rebalance", slog.String("topic", topic))
 		return
