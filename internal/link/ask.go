@@ -136,7 +136,7 @@ func shuffle(addrs []string) {
 
 // worst picks what the caller has to know: a refusal, else what a broker said, else that none could be reached and why.
 func worst(errs []error) error {
-	if i := slices.IndexFunc(errs, refused); i >= 0 {
+	if i := slices.IndexFunc(errs, Refused); i >= 0 {
 		return errs[i]
 	}
 	var said sarama.KError

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// A broker that has just started may not know a topic yet. A topic that was there is missing only when several answers in a row
-	// say so, lest its partitions be taken from everybody for nothing.
+	// A broker that has just started may not know a topic yet: one that was there is missing only when several answers in a row say
+	// so, lest its partitions be taken from everybody for nothing. And the first question may be what creates a topic.
 	confirmations     = 3
 	confirmationPause = 250 * time.Millisecond
 )
@@ -55,11 +55,11 @@ func (l *Link) knows(seen *view, name string) bool {
 	return l.topics.state(name) == fetched && seen.knownTo(l.Client, name)
 }
 
-// look asks the cluster for topics and records which are missing. A topic that was there is asked for more than once before it is.
+// look asks the cluster for topics and records which are missing, once that is sure.
 func (l *Link) look(ctx context.Context, names []string) (*view, error) {
 	seen, err := l.askView(ctx, names)
 	for range confirmations - 1 {
-		if err != nil || !slices.ContainsFunc(names, func(name string) bool { return seen.missing(name) && l.topics.present(name) }) {
+		if err != nil || !slices.ContainsFunc(names, func(name string) bool { return seen.missing(name) && l.doubts(name) }) {
 			break
 		}
 		if err = sleep(ctx, confirmationPause); err == nil {
@@ -74,6 +74,12 @@ func (l *Link) look(ctx context.Context, names []string) (*view, error) {
 	}
 	l.topics.publish()
 	return seen, nil
+}
+
+// doubts reports whether one answer is not enough to call a topic missing.
+func (l *Link) doubts(topic string) bool {
+	was := l.topics.state(topic)
+	return was >= there || was == never && l.conf.Metadata.AllowAutoTopicCreation
 }
 
 func (l *Link) askView(ctx context.Context, names []string) (seen *view, err error) {

@@ -37,7 +37,7 @@ func (p *pace) done(err error) {
 		return
 	}
 	longest := longestPause
-	if refused(err) {
+	if Refused(err) {
 		longest = longestRefused
 	}
 	p.pause = min(max(2*p.pause, firstPause), longest)
@@ -58,9 +58,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// refused reports an answer of no: wrong credentials, missing rights, a certificate that is not trusted, a configuration that cannot
-// work. Trying again soon does not help.
-func refused(err error) bool {
+// Refused reports an answer of no: wrong credentials, missing rights for the group or the cluster, a certificate that is not trusted,
+// a listener that speaks no TLS, a configuration that cannot work. Trying again soon does not help, and the Link does it less and less
+// often.
+func Refused(err error) bool {
 	for _, no := range []sarama.KError{
 		sarama.ErrSASLAuthenticationFailed, sarama.ErrUnsupportedSASLMechanism, sarama.ErrIllegalSASLState,
 		sarama.ErrGroupAuthorizationFailed, sarama.ErrClusterAuthorizationFailed,

@@ -64,6 +64,19 @@ func TestUnknownMechanismIsReturnedByNew(t *testing.T) {
 	wantErr(t, err, sarama.ErrUnsupportedSASLMechanism)
 }
 
+// TestMissingRightsAreReturnedByNew: for the group, which the lookup needs.
+func TestMissingRightsAreReturnedByNew(t *testing.T) {
+	w := newWorld(t)
+	w.answers["FindCoordinatorRequest"] = sarama.NewMockFindCoordinatorResponse(t).
+		SetError(sarama.CoordinatorGroup, group, sarama.ErrGroupAuthorizationFailed)
+	w.answer()
+	_, err := link.New(t.Context(), []string{w.broker.Addr()}, group, w.conf, w.options())
+	wantErr(t, err, sarama.ErrGroupAuthorizationFailed)
+	if !link.Refused(err) {
+		t.Error("not taken for a refusal")
+	}
+}
+
 // B09: when credentials stop working in mid-run, the callers are told at once, each further try waits longer, and when they work again
 // so does the Link.
 func TestRefusalsAreSpacedOut(t *testing.T) {

@@ -209,7 +209,7 @@ func patiently(ctx context.Context, limit time.Duration, try func(context.Contex
 			return nil
 		case within.Err() != nil:
 			return cmp.Or(last, error(sarama.Wrap(sarama.ErrOutOfBrokers, err))) // err may only say that time ran out
-		case refused(err), errors.Is(err, sarama.ErrClosedClient):
+		case Refused(err), errors.Is(err, sarama.ErrClosedClient):
 			return err
 		}
 		last = err

@@ -96,6 +96,23 @@ func TestOneAnswerDoesNotTakeATopicAway(t *testing.T) {
 	}
 }
 
+// TestFirstQuestionMayCreateATopic: where the broker creates topics and the member lets it, one answer does not make a new one missing.
+func TestFirstQuestionMayCreateATopic(t *testing.T) {
+	for create, want := range map[bool][]string{true: nil, false: {"new true"}} {
+		w, news := newWorld(t), &told{}
+		w.conf.Metadata.AllowAutoTopicCreation = create
+		w.answers["MetadataRequest"] = sarama.NewMockSequence(w.topics(), w.topics("new"))
+		w.answer()
+		l := w.link(t, func(o *link.Options) { o.OnMissing = news.tell })
+		if err := l.RefreshMetadata("new"); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(news.list(), want) {
+			t.Errorf("creation allowed %v: told %v, want %v", create, news.list(), want)
+		}
+	}
+}
+
 // TestTopicErrorsArePassedOn: a name that is not allowed and a topic that may not be read are errors, as in sarama.
 func TestTopicErrorsArePassedOn(t *testing.T) {
 	for _, kerr := range []sarama.KError{sarama.ErrInvalidTopic, sarama.ErrTopicAuthorizationFailed} {
