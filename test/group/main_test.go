@@ -14,9 +14,9 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	// These tests wait for brokers, and hardly compute: more of them fit on two cores than two.
 	if flag.Lookup("test.parallel").Value.String() == flag.Lookup("test.parallel").DefValue {
-		_ = flag.Set("test.parallel", "6")
+		_ = flag.Set("test.parallel", "10")
 	}
-	shared.Run(m)
+	kit.Main(m, &shared, kit.Programs{"late success": lateSuccess})
 }
 
 // everywhere is for what the in-process broker does as a real one.

@@ -65,6 +65,7 @@ func TestB35AStopWaitsForATaskThatEndsInTime(t *testing.T) {
 
 // B35b, with a handler that obeys its context and with one that does not.
 func TestB35AStopCancelsATaskThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
 	const grace = 2 * time.Second
 	for name, work := range map[string]func(*kit.Gate) handler.Func{
 		"obedient": func(g *kit.Gate) handler.Func { return g.Hold },

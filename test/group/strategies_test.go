@@ -34,7 +34,7 @@ func TestB32AMemberWithAnotherStrategyDisturbsNobody(t *testing.T) {
 		y := g.Start("y", gate.Hold, offering(sarama.NewBalanceStrategyRoundRobin()))
 		e := g.UntilSeen(1, kit.Stopped, kit.By("y"))[0]
 		g.WantWithin("the newcomer gives up", begin, e.At, 10*time.Second)
-		var fatal *consumer.FatalError
+		var fatal *consumer.Fatal
 		if err := y.Err(); !errors.Is(err, sarama.ErrInconsistentGroupProtocol) || !errors.As(err, &fatal) {
 			g.Errorf("Run returned %v, want a Fatal of INCONSISTENT_GROUP_PROTOCOL", err)
 		}

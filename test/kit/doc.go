@@ -3,16 +3,18 @@
 //
 // A test reads like this:
 //
-//	kit.On(t, kit.Fake, kit.Kafka(&shared)).Each(func(t *testing.T, s kit.Setting) { // and under both protocols
+//	kit.Each(t, func(t *testing.T, s kit.Setting) {     // on each broker, under both protocols
 //		g := s.Group(t, 4)                              // a topic of 4 partitions
 //		g.Produce(2)                                    // 2 messages on each
 //		gate := kit.NewGate()                           // tasks last until the test says so
 //		a := g.Start("a", gate.Hold)                    // a member, running
-//		g.Until("a works", func() bool { return g.Count(kit.Started, kit.By("a")) == 4 })
+//		g.UntilSeen(4, kit.Started, kit.By("a"))
 //		gate.Open()
 //		g.UntilAllHandled()                             // every message handled and committed
 //		a.Stop()
-//	})
+//	}, kit.Fake, kit.Kafka(&shared))
+//
+// A member that has to be killed or frozen is started with [Group.StartProcess]; TestMain then calls [Main].
 //
 // Nothing sleeps to wait for something. A bound that a scenario states is checked with [Group.WantWithin] on the times of the
 // history, and [Slack] is added to it: the tests of a binary share two cores with the brokers and the race detector.

@@ -116,6 +116,13 @@ func (h *History) Note(format string, args ...any) time.Time {
 	return now
 }
 
+// Forget drops all events: for a test that measures its memory.
+func (h *History) Forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = nil
+}
+
 // Match says whether an event counts.
 type Match func(Event) bool
 

@@ -12,8 +12,12 @@ import (
 // Member is a member of the group in this process.
 type Member struct {
 	*consumer.Consumer
-	Name string
+	*life
+}
 
+// life is what remains to be known of a member that has stopped. The end of the test holds on to it, and not to the member.
+type life struct {
+	Name  string
 	group *Group
 	stop  context.CancelFunc
 	done  chan struct{}
@@ -29,7 +33,7 @@ func (g *Group) Start(name string, work handler.Func, change ...func(*consumer.C
 	m.stop = stop
 	g.Note("%s starts", name)
 	go m.run(ctx) // ends with stop; Stop and the cleanup wait for it
-	g.t.Cleanup(func() { m.halt() })
+	g.t.Cleanup(m.life.halt)
 	return m
 }
 
@@ -50,7 +54,7 @@ func (g *Group) newMember(name string, work handler.Func, change ...func(*consum
 	if err != nil {
 		return nil, err
 	}
-	return &Member{Consumer: c, Name: name, group: g, done: make(chan struct{})}, nil
+	return &Member{Consumer: c, life: &life{Name: name, group: g, done: make(chan struct{})}}, nil
 }
 
 func (m *Member) run(ctx context.Context) {
@@ -85,7 +89,7 @@ func (m *Member) AwaitStop() time.Time {
 	return e.At
 }
 
-func (m *Member) halt() {
+func (m *life) halt() {
 	m.stop()
 	select {
 	case <-m.done:

@@ -36,9 +36,10 @@ type Setting struct {
 	Eager  bool
 }
 
-// Each runs f as a subtest on each place under each protocol, all in parallel.
+// Each runs f as a subtest on each place under each protocol, all in parallel, also to the other tests.
 func Each(t *testing.T, f func(t *testing.T, s Setting), places ...Place) {
 	t.Helper()
+	t.Parallel()
 	for _, p := range places {
 		for protocol, eager := range map[string]bool{"eager": true, "cooperative": false} {
 			t.Run(p.name+"/"+protocol, func(t *testing.T) {

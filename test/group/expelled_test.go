@@ -1,0 +1,162 @@
+package group_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/test/kit"
+)
+
+// handful is what B28 calls one, of commit attempts in the name of a dead member.
+const handful = 3
+
+// lateSuccess is a handler whose task succeeds when its context ends, just after the membership was lost: the worst moment.
+func lateSuccess(g *kit.Gate) handler.Func {
+	return func(ctx context.Context, t *handler.Task) error {
+		_ = g.Hold(ctx, t)
+		return nil
+	}
+}
+
+// B28. The coordinator lets go of the member in the two ways in which it says so.
+func TestB28AnExpelledMemberDropsItsResultAndJoinsAgain(t *testing.T) {
+	t.Parallel()
+	for name, expel := range map[string]func(*testing.T, *kit.Group, *kit.Member) (forgotten bool){
+		"UNKNOWN_MEMBER_ID":  leaveInItsName,
+		"ILLEGAL_GENERATION": joinInItsName,
+	} {
+		t.Run(name, func(t *testing.T) {
+			kit.Each(t, func(t *testing.T, s kit.Setting) {
+				g := s.Group(t, 1)
+				g.Produce(1)
+				gate := kit.NewGate()
+				a := g.Start("a", lateSuccess(gate))
+				g.UntilSeen(1, kit.Started)
+				g.UntilSeen(1, kit.Committed, kit.AtOffset(0)) // where the group starts
+				id := a.Status().MemberID
+
+				begin := g.Note("the coordinator lets go of a")
+				forgotten := expel(t, g, a)
+				cancelled := g.UntilSeen(1, kit.Cancelled, kit.Is(handler.ErrLost))[0].At
+				g.WantWithin("until the task is cancelled", begin, cancelled, g.Plan().HeartbeatInterval+time.Second)
+
+				again := g.UntilSeen(2, kit.Started)[1]
+				g.WantAtMost(0, kit.Committed, kit.From(1))
+				if now := a.Status().MemberID; forgotten && now == id {
+					g.Errorf("the member still is %s", id)
+				}
+				gate.Open()
+				g.UntilAllHandled()
+				a.Stop()
+				g.WantAtMost(0, kit.Committed, kit.From(1), kit.Before(again.At))
+				g.WantAtMost(handful, kit.Refused)
+				g.WantAtMost(2, kit.Assigned) // one rejoin
+				g.WantAtMost(2, kit.Started)
+			}, everywhere()...)
+		})
+	}
+}
+
+// atCoordinator calls f with the group's coordinator.
+func atCoordinator(t *testing.T, g *kit.Group, f func(*sarama.Broker) error) {
+	t.Helper()
+	conf := g.Broker.Config()
+	client, err := sarama.NewClient(g.Broker.Addrs(), conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	coordinator, err := client.Coordinator(g.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f(coordinator); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// leaveInItsName makes the coordinator forget the member.
+func leaveInItsName(t *testing.T, g *kit.Group, m *kit.Member) (forgotten bool) {
+	t.Helper()
+	atCoordinator(t, g, func(b *sarama.Broker) error {
+		resp, err := b.LeaveGroup(&sarama.LeaveGroupRequest{
+			Version: 4, GroupId: g.Name, Members: []sarama.MemberIdentity{{MemberId: m.Status().MemberID}},
+		})
+		if err == nil && resp.Err != sarama.ErrNoError {
+			err = resp.Err
+		}
+		return err
+	})
+	return true
+}
+
+// joinInItsName makes the coordinator begin a generation that the member knows nothing of. The member is not forgotten, and keeps
+// its id, as every client does.
+func joinInItsName(t *testing.T, g *kit.Group, m *kit.Member) (forgotten bool) {
+	t.Helper()
+	plan, st := g.Plan(), m.Status()
+	conf, err := plan.ApplyMember(g.Broker.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := &sarama.JoinGroupRequest{
+		Version: 5, GroupId: g.Name, MemberId: st.MemberID, ProtocolType: "consumer",
+		SessionTimeout:   int32(plan.SessionTimeout.Milliseconds()),
+		RebalanceTimeout: int32(plan.RebalanceTimeout.Milliseconds()),
+	}
+	for _, s := range conf.Consumer.Group.Rebalance.GroupStrategies {
+		if err := req.AddGroupProtocolMetadata(s.Name(), &sarama.ConsumerGroupMemberMetadata{Topics: []string{g.Topic}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	atCoordinator(t, g, func(b *sarama.Broker) error {
+		resp, err := b.JoinGroup(req)
+		if err == nil && resp.Err != sarama.ErrNoError {
+			err = resp.Err
+		}
+		if err == nil && resp.GenerationId <= st.Generation {
+			t.Errorf("generation %d after %d", resp.GenerationId, st.Generation)
+		}
+		return err
+	})
+	return false
+}
+
+// B28, as it happens: the member is frozen for longer than S. The task ends as soon as it is thawed.
+func TestB28AFrozenMemberDropsItsResultAndJoinsAgain(t *testing.T) {
+	kit.Each(t, func(t *testing.T, s kit.Setting) {
+		g := s.Group(t, 1)
+		g.Input.CrashDetection, g.Input.Broker.MinSessionTimeout = 3*time.Second, time.Second
+		g.Input.StopGrace = config.NoGrace
+		a := g.StartProcess("a", "late success")
+		g.UntilSeen(1, kit.Claimed, kit.By("a"))
+		gate := kit.NewGate()
+		b := g.Start("b", gate.Hold)
+		g.UntilSeen(1, kit.Assigned, kit.By("b"))
+		g.Produce(1)
+		g.UntilSeen(1, kit.Started, kit.By("a"))
+
+		begin := a.Freeze()
+		started := g.UntilSeen(1, kit.Started, kit.By("b"))[0]
+		g.WantWithin("until the other runs the task", begin, started.At, g.Plan().SessionTimeout+g.Plan().RebalanceTimeout)
+		a.Open()
+		thawed := a.Thaw()
+		g.UntilSeen(1, kit.Returned, kit.By("a"), kit.After(thawed))
+		lost := g.UntilSeen(1, kit.Ended, kit.By("a"), kit.Saying("membership lost"))[0]
+		g.UntilSeen(1, kit.Assigned, kit.By("a"), kit.After(lost.At))
+		g.WantAtMost(0, kit.Committed, kit.By("a"), kit.From(1))
+		g.WantAtMost(handful, kit.Refused, kit.By("a"))
+		if o := g.Committed(0); o > 0 {
+			g.Errorf("committed at %d, want 0", o)
+		}
+		gate.Open()
+		g.UntilAllHandled()
+		b.Stop()
+		a.Stop()
+	}, everywhere()...)
+}
