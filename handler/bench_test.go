@@ -69,7 +69,9 @@ func median(times []time.Duration) float64 {
 func (r *rounds) allocs() float64 { return float64(r.mallocs) / float64(len(r.times)) / perRound }
 
 // consumer is one of the two ways: it returns once it has handled all messages of the claim.
-type consumer interface{ consume(s *marker, c *claim, last int64) }
+type consumer interface {
+	consume(s *marker, c *claim, last int64)
+}
 
 // marker is a session that marks as sarama's does: a look-up under a read lock, then the partition's own lock.
 type marker struct {

@@ -13,6 +13,10 @@ import (
 )
 
 // Handler does the work of one message. It is called from several goroutines at once, never twice at once for one partition.
+//
+// ctx ends when the task's time is over (see context.Cause: [ErrRevoked], [ErrDraining], [ErrLost]) and after Handle has returned. It has
+// the values of the context given to Consume, and no deadline. nil is success; any error is a failure, which is tried again for as
+// long as the partition is ours, unless it comes after the end of ctx. A panic and runtime.Goexit are failures too.
 type Handler interface {
 	Handle(ctx context.Context, t *Task) error
 }
@@ -25,21 +29,23 @@ func (f Func) Handle(ctx context.Context, t *Task) error { return f(ctx, t) }
 
 // Options say how a [GroupHandler] runs tasks. Only Plan has to be set.
 type Options struct {
-	// Plan gives grace, backlog and commit pace. Required: see [config.For].
+	// Plan gives graces, backlog and commit pace. Required: see [config.For].
 	Plan *config.Plan
-	// Slots is how many tasks run at once in this member. Default: one a claimed partition; 1 makes a strictly serial consumer.
+	// Slots is how many tasks run at once in this member. Default 0: one a claimed partition; 1 makes a strictly serial consumer.
 	Slots int
-	// Retry is the pause between attempts of a failed task.
+	// Retry is the pause between attempts of a failed task. Default: 1 s at first, doubling up to 1 min, see [retry.Policy].
 	Retry retry.Policy
-	// Logger defaults to slog.Default().
+	// Logger hears of failures (warning, a panic as an error), strays, lost messages and, at level debug, of each claim's end.
+	// Default: slog.Default().
 	Logger *slog.Logger
-	// Hooks are values that implement one or more of the hook interfaces of this package.
+	// Hooks are values that implement one or more of the hook interfaces of this package; others are ignored. Default: none.
 	Hooks []any
 }
 
-// New checks the options and returns the handler for sarama's Consume.
+// New checks the options and returns the handler for sarama's Consume. It starts nothing.
 //
-// Errors wrap [ErrOptions] and name the field and what to put there.
+// Errors wrap [ErrOptions] and name the field and what to put there: no handler, a nil one inside the interface, no plan, negative
+// slots, an invalid retry policy.
 func New(h Handler, o Options) (*GroupHandler, error) {
 	if err := check(h, o); err != nil {
 		return nil, err

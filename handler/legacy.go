@@ -2,15 +2,17 @@ package handler
 
 import "context"
 
-// LegacyHandler is the shape of a handler that takes a message as plain values.
+// LegacyHandler is the shape of a handler that takes a message as plain values. It is called from several goroutines at once, unless
+// Options.Slots is 1.
 type LegacyHandler interface {
 	Handle(name, topic string, partition int32, offset int64, key, value string) error
 }
 
-// Legacy adapts a [LegacyHandler]; name is passed to it with each message. Such a handler does not see its context: it cannot be
-// cancelled, so a rebalance or a stop that finds it running waits out the grace and drops its result.
+// Legacy adapts a [LegacyHandler]; name is passed to it with each message. Key and value are copied; nil becomes "". Its errors are
+// retried as those of any handler.
 //
-// With Slots 1 it is called strictly one message at a time.
+// Such a handler does not see its context: it cannot be cancelled, so a rebalance or a stop that finds it running waits out the grace
+// and drops its result. With Slots 1 it is called strictly one message at a time. A nil h makes a nil Handler, which [New] refuses.
 func Legacy(name string, h LegacyHandler) Handler {
 	if isNil(h) {
 		return nil // New names the fault

@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// Counts add up since the handler was made.
+// Counts add up since the handler was made, and never fall. When nothing runs, Started is the sum of Succeeded, Failed, Cancelled and
+// Strays.
 type Counts struct {
 	Started   int64 // handler calls
-	Succeeded int64
-	Failed    int64 // errors, panics and Goexits that were not caused by a cancellation
-	Panicked  int64 // of the failed ones
-	Cancelled int64 // returned an error after their context was cancelled
-	Strays    int64 // returned after their partition was given up; their results were dropped
+	Succeeded int64 // handler calls that returned nil; they count for the commit
+	Failed    int64 // errors, panics and Goexits before a cancellation
+	Panicked  int64 // panics, whatever became of the task: they are failed, cancelled or strays too
+	Cancelled int64 // returned an error, or did not return, after their context was cancelled
+	Strays    int64 // ended after their partition was given up; their results were dropped
 	Abandoned int64 // still ran when their partition was given up
 }
 
@@ -40,8 +41,8 @@ type ClaimStatus struct {
 
 // RunningTask is a task that runs now.
 type RunningTask struct {
-	Offset  int64
-	Attempt int
+	Offset  int64         // of its message
+	Attempt int           // 1 for the first in this claim
 	Age     time.Duration // of short tasks that run in bunches: since the bunch began, so up to 20 ms too much
 }
 

@@ -8,8 +8,9 @@ import (
 
 // Task is one message and its handling. It embeds the message: t.Key, t.Value, t.Headers, t.Topic, t.Partition, t.Offset.
 //
-// A task belongs to the handler call: keep nothing of it after Handle has returned. Key and Value may be kept; where the plan
-// says CopyMessages they have memory of their own, else they are parts of a whole fetch response and keep that alive.
+// A task belongs to the handler call: keep nothing of it after Handle has returned, and do not change its offset, which is what gets
+// committed. Key, Value and Headers may be kept; where the plan says CopyMessages they have memory of their own, else they are parts
+// of a whole fetch response and keep that alive.
 type Task struct { // 32 bytes; a run of tasks lies in one piece of memory
 	*sarama.ConsumerMessage
 	attempt int32

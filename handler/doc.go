@@ -1,0 +1,106 @@
+// Package handler runs the tasks of a Kafka consumer group over sarama: one call of a [Handler] for each message, for work that takes
+// seconds to hours, apart from the goroutine that has to answer a rebalance.
+//
+//	plan, err := config.For(5 * time.Minute)            // how long a task usually takes
+//	h, err := handler.New(handler.Func(makeReport), handler.Options{Plan: plan, Slots: 4})
+//	err = group.Consume(ctx, topics, h)                 // sarama's own consumer group, in its usual loop
+//
+// A [GroupHandler] is a sarama.ConsumerGroupHandler and needs nothing else of this module but package config. Package consumer runs
+// the same code over connections of its own and promises more.
+//
+// # What it does
+//
+// A message becomes a task: a call of Handle with a context of its own. nil is done, and the offset is committed once all before it on
+// the partition are done. An error, a panic and runtime.Goexit are failures: the task is tried again in its place after a pause that
+// grows (package retry), and nothing of its partition passes it. Messages of one partition are handled one after another, in order;
+// different partitions run at the same time, as many as there are slots.
+//
+// A handler need not know about rebalances, but it should obey its context, which ends when its time is over:
+//
+//	switch cause := context.Cause(ctx); {
+//	case errors.Is(cause, handler.ErrRevoked):   // the partition moves to another member
+//	case errors.Is(cause, handler.ErrDraining):  // this member stops
+//	case errors.Is(cause, handler.ErrLost):      // another member may own the partition already
+//	}
+//
+// What it returns after that counts as no failure. The message goes to the next owner of the partition, so a task may run more than
+// once: handlers have to be idempotent.
+//
+// # How a message flows
+//
+//	Messages() --> intake.go --> settle.go --> pool.go: ring of ready claims --> runner.go --> exec.go --> Handle
+//	               receive       exchange      (internal/schedule: queue,          one goroutine = one slot;
+//	               copy, count     |   ^        turn, length of a run)             pulls runs of tasks
+//	                  |            |   |                                               |
+//	               room.go         |   '------------- results, in order <--------------' claim.go
+//	               pause, resume   v
+//	                            commit: marks.go over a plain sarama session, internal/commit under package consumer
+//
+// One loop owns a claim (loop.go): it alone receives, settles, commits and decides. It shares with the runners what lies under the
+// pool's one lock (pool.go, claim.go), which is held for a moment and never over a call or a channel. Short tasks are handed over in
+// runs of up to 64, long ones singly. There is no goroutine, timer or channel operation for each message; the context of a task
+// (internal/task) is made when somebody asks for its channel.
+//
+// # What happens at a rebalance
+//
+//	an assignment without the partition  (assignments.go; with BalanceStrategies)     \
+//	the session's context ends           (eager, stop, lost heartbeats; causes.go)     > loop.go: run ends
+//	Messages() is closed                 (cooperative; also when a stream breaks)     /        |
+//	                                                                                           v
+//	release.go: results first -> nothing starts any more, what was queued is dropped -> grace (wait.go, reason.go)
+//	            -> contexts cancelled with a cause -> a moment to return -> last commit -> ConsumeClaim returns
+//	            a task that still runs is a stray: it keeps its slot and its partition, and its result is dropped (failure.go)
+//
+// The same path is the way out at a stop and when the membership is lost; only the [Reason], and with it the grace, differs.
+//
+// # What it promises
+//
+// The numbers are those of the whole module's guarantees. Each has tests that run under eager and cooperative rebalancing.
+//
+//   - G1 Nothing lost. An offset is committed only after the task of its message, and those of all before it on the partition, have
+//     succeeded. Nothing is ever skipped: a message that fails is tried again until it succeeds.
+//   - G3 A rebalance waits for no task beyond the plan's Grace: ConsumeClaim returns within a second after it, even if every task hangs
+//     and ignores its context. Nothing starts after the end of the session or, with the strategies of
+//     [GroupHandler.BalanceStrategies], after an assignment that lacks the partition. The pause before a retry holds nothing up.
+//   - G5 A result that arrives after the partition was given up is counted ([Counts].Strays), logged and dropped: never committed.
+//   - G6 Order by partition: the tasks of a partition start in the order of their offsets and never overlap, not even with a stray
+//     of an earlier claim in this process. Other orders are not part of this version.
+//   - G7 A panic, a runtime.Goexit or a stubborn task takes down neither the process nor another task. A panic is logged once an attempt,
+//     with its stack. A task that hangs holds its slot and its partition, and nothing else.
+//   - G8 A cancellation is not a failure: no attempt is counted and nothing is logged as one. A panic is logged in any case.
+//   - G9 Memory is bounded: each claim holds at most the plan's BacklogMessages or BacklogBytes, whichever is reached first, and what
+//     one fetch brings beyond that; then fetching pauses, and Messages is received all the same. Long tasks get a copy of their message,
+//     so that none keeps a whole fetch response alive. A claim that cannot be paused (a fake without Pause and Resume) is not bounded.
+//   - G10 Stopping is bounded: running tasks get the plan's StopGrace, then their contexts end, and a second after that at most those that
+//     still run are given up. Idle claims return at once.
+//
+// # What is weaker over a plain sarama group
+//
+// Package consumer mends each of these; over the user's own sarama.ConsumerGroup they are as sarama has them.
+//
+//   - Commits are marks, and nobody hears whether they arrived. For tasks of 100 ms and more the session is asked to commit after each;
+//     sarama sends that over the connection that also waits for fetches, which takes about a second, and longer during a rebalance.
+//     A crash in between runs the task again. Shorter tasks leave it to sarama's interval.
+//   - Consumer.Offsets.AutoCommit.Enable has to stay true (it is by default): with it off sarama throws marks away at the end of
+//     a session and of a revoked claim.
+//   - There is no lease (G12). That the membership is lost is noticed by sarama's heartbeats alone, which may take minutes after a cut;
+//     tasks go on meanwhile, although another member may have their partition.
+//   - During a stop sarama tells nobody of a rebalance that comes up: it waits for running tasks up to StopGrace.
+//   - Running tasks are not adopted by the next session: those that do not end in the grace are cancelled and run again.
+//
+// # How many slots
+//
+// Options.Slots is how many tasks run at once in this member. The default, one a claimed partition, is right as long as a task costs
+// this process little. Where tasks take a core, a licence or much memory each, set what the machine has; partitions then take turns.
+// One slot makes a strictly serial consumer, which old handlers ([Legacy]) may count on. A stray keeps its slot until it returns.
+//
+// # Hooks
+//
+// Each value of Options.Hooks may implement any of these one-method interfaces:
+//
+//   - [TaskStartHook] and [TaskEndHook]: each handler call, and what became of its result
+//   - [ClaimStartHook] and [ClaimEndHook]: partitions taken and given up, with reason, time waited and tasks given up
+//   - [GapHook]: messages that were gone before they were read (package consumer only)
+//
+// [GroupHandler.Status] has counters and what runs now, for those who rather ask than listen.
+package handler
