@@ -37,6 +37,13 @@
 // API key of each request off the wire, for sarama gives no other sign of what it sends. A deadline that is missed closes the
 // connection: sarama would keep it, although nothing reads it any more.
 //
+// # Metadata
+//
+// A refresh first asks one broker, over the commit connection, and hands on to sarama's client only topics that exist and of which the
+// client does not know everything yet. A missing topic then costs a round trip instead of 5 s of retries and a failed join, and a
+// refresh on the way of a join costs milliseconds instead of a long poll of every leader (measured with idle claims and a
+// Consumer.MaxWaitTime of 250 ms: 1 ms instead of 250 with one node, 6 instead of 500 with three).
+//
 // # Cancellation
 //
 // [Link.Bind] gives the context that sarama's work ends with. When it ends, the raw socket of the group connection is closed:

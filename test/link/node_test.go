@@ -46,7 +46,7 @@ func TestOnlyNode(t *testing.T) {
 			t.Fatalf("%s: %d sessions: %v", what, n, state(m, func() []error { return m.errs }))
 		}
 	}
-	t.Run("auto-created topic", func(t *testing.T) { autoCreated(t, node) })
+	autoCreated(t, node)
 }
 
 // autoCreated: a topic that the first question creates is consumed at once, not after the next periodic refresh.
