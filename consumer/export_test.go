@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/evenkeel-go/evenkeel/internal/assign"
+	"github.com/evenkeel-go/evenkeel/internal/strategy"
 )
 
 // KindOf, Explain, Pauses, Warner and Diff open internals to the tests.
@@ -27,6 +27,6 @@ func Warner(l *slog.Logger) func(kind string) {
 }
 
 // Hear makes a consumer hear an assignment, as sarama's strategy would.
-func (c *Consumer) Hear(a assign.Assignment, generation int32) {
+func (c *Consumer) Hear(a strategy.Assignment, generation int32) {
 	(&membership{Consumer: c}).assigned(a, generation)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/config"
-	"github.com/evenkeel-go/evenkeel/internal/assign"
+	"github.com/evenkeel-go/evenkeel/internal/strategy"
 	"github.com/evenkeel-go/evenkeel/internal/commit"
 	"github.com/evenkeel-go/evenkeel/internal/link"
 )
@@ -106,7 +106,7 @@ func (m *membership) over(ctx context.Context, l *link.Link) error {
 // hear makes the membership hear each assignment too, beside the handler, and each join.
 func (m *membership) hear(strategies []sarama.BalanceStrategy) []sarama.BalanceStrategy {
 	for i, s := range strategies {
-		strategies[i] = assign.Joins(assign.Heard(s, m.assigned), m.joining)
+		strategies[i] = strategy.Joins(strategy.Heard(s, m.assigned), m.joining)
 	}
 	return strategies
 }

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/evenkeel-go/evenkeel/internal/assign"
+	"github.com/evenkeel-go/evenkeel/internal/strategy"
 )
 
 // assigned hears each assignment, on sarama's rebalance path: before anything is revoked, and before a new session's Setup.
-func (m *membership) assigned(a assign.Assignment, generation int32) {
+func (m *membership) assigned(a strategy.Assignment, generation int32) {
 	if s := m.liveSession(); s != nil && s.lease != nil {
 		s.heard.Store(generation)
 		s.lease.assigned(time.Now())

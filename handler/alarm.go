@@ -28,8 +28,6 @@ func (a *alarm) stop() { a.timer.Stop() }
 
 func (a *alarm) isSet(what int) bool { return a.due[what] != 0 }
 
-func (a *alarm) clear(what int) { a.due[what] = 0 } // the timer may ring for nothing: cheaper than setting it anew
-
 // set makes what due at a time; now saves a look at the clock.
 func (a *alarm) set(what int, at, now time.Duration) {
 	a.due[what] = max(at, 1)

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/evenkeel-go/evenkeel/internal/assign"
+	"github.com/evenkeel-go/evenkeel/internal/strategy"
 )
 
 // assignments is what the member heard last about what it owns. An assignment without a partition is the earliest sign that it is
 // revoked: sarama tells the strategy before it closes the claim.
 type assignments struct {
 	mu         sync.Mutex
-	latest     assign.Assignment
+	latest     strategy.Assignment
 	generation int32
 	held       map[Claim]*holding
 }
@@ -22,15 +22,15 @@ type holding struct{ stop context.CancelFunc }
 
 func newAssignments() *assignments { return &assignments{held: map[Claim]*holding{}} }
 
-// hear is the [assign.Listener]. When it has returned, nothing starts any more on a partition that the assignment does not contain.
-func (a *assignments) hear(latest assign.Assignment, generation int32) {
+// hear is the [strategy.Listener]. When it has returned, nothing starts any more on a partition that the assignment does not contain.
+func (a *assignments) hear(latest strategy.Assignment, generation int32) {
 	for _, h := range a.replace(latest, generation) {
 		h.stop()
 	}
 }
 
 // replace returns the claims that are no longer ours.
-func (a *assignments) replace(latest assign.Assignment, generation int32) (gone []*holding) {
+func (a *assignments) replace(latest strategy.Assignment, generation int32) (gone []*holding) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.latest, a.generation = latest, generation

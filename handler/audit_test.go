@@ -3,6 +3,7 @@ package handler_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/IBM/sarama"
@@ -58,7 +59,7 @@ func (a *audit) started(m *sarama.ConsumerMessage) {
 		a.faultLocked("%d@%d started beside another task", m.Partition, m.Offset)
 	}
 	x.running = true
-	if string(m.Value) != fmt.Sprint(x.claim) {
+	if string(m.Value) != strconv.Itoa(x.claim) {
 		return // a start that was under way when its claim ended: its context has ended too
 	}
 	if x.next >= len(x.log) || x.log[x.next] != m.Offset {
@@ -75,7 +76,7 @@ func (a *audit) ended(m *sarama.ConsumerMessage, ok bool) {
 		return
 	}
 	x.succeeded[m.Offset] = true
-	if string(m.Value) == fmt.Sprint(x.claim) {
+	if string(m.Value) == strconv.Itoa(x.claim) {
 		x.next++
 	}
 }

@@ -3,9 +3,9 @@ package handler_test
 import (
 	"context"
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -33,7 +33,7 @@ func TestChaos(t *testing.T) {
 	}
 	for i := range *chaosRounds {
 		seed := first + uint64(i)
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			if i%2 == 0 {
 				synctest.Test(t, func(t *testing.T) { newChaos(t, seed).run() })
 			} else {
@@ -50,7 +50,6 @@ type chaos struct {
 	seed  uint64
 	audit *audit
 	tries attempts
-	g     *handler.GroupHandler
 	group *group
 }
 

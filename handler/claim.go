@@ -53,7 +53,7 @@ type view struct {
 	finished int64 // next offset after the last finished task, -1 at first
 }
 
-func newClaim(key Claim, p *pool, session context.Context) *claim {
+func newClaim(session context.Context, key Claim, p *pool) *claim {
 	c := &claim{
 		key: key, pool: p, logger: p.logger.With(attrTopic(key.Topic), attrPartition(key.Partition)),
 		scope: task.NewScope(session), wake: make(chan struct{}, 1), view: view{since: p.now(), finished: -1},

@@ -34,7 +34,7 @@ func TestFinishedLongTaskIsCommittedAtOnce(t *testing.T) {
 	})
 }
 
-// G11: commits of short tasks are batched, and still come soon: also while a backlog keeps runners busy,
+// G11: commits of short tasks are batched, and still come soon, while a backlog keeps runners busy too.
 func TestCommitsOfShortTasksAreBatched(t *testing.T) {
 	for _, each := range []time.Duration{0, 200 * time.Microsecond, 2 * time.Millisecond} {
 		t.Run(each.String(), func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestCommitsOfShortTasksAreBatched(t *testing.T) {
 	}
 }
 
-// and also while the claim waits for a slot that another one's long task has.
+// G11: they come soon also while the claim waits for a slot that another one's long task has.
 func TestCommitDoesNotWaitForASlot(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T) {
 		o := short(t)

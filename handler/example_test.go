@@ -18,7 +18,7 @@ import (
 )
 
 // A service that has a sarama.ConsumerGroup of its own.
-func Example() {
+func Example() { //nolint:testableexamples // it takes a broker
 	plan, err := config.For(5 * time.Minute)
 	if err != nil {
 		panic(err)

@@ -45,21 +45,18 @@ func (c *claim) tellLate(s *late) {
 
 // levelOf is the level of an error's entry: a panic is an error of the program, whatever becomes of the task.
 func levelOf(err error, other slog.Level) slog.Level {
-	var p *PanicError
-	if errors.As(err, &p) {
+	if _, ok := errors.AsType[*PanicError](err); ok {
 		return slog.LevelError
 	}
 	return other
 }
 
 func attrsOf(err error) []slog.Attr {
-	var p *PanicError
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case errors.As(err, &p):
-		return []slog.Attr{attrError(err), attrStack(p)}
-	default:
-		return []slog.Attr{attrError(err)}
 	}
+	if p, ok := errors.AsType[*PanicError](err); ok {
+		return []slog.Attr{attrError(err), attrStack(p)}
+	}
+	return []slog.Attr{attrError(err)}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/IBM/sarama"
 
-	"github.com/evenkeel-go/evenkeel/internal/assign"
+	"github.com/evenkeel-go/evenkeel/internal/strategy"
 	"github.com/evenkeel-go/evenkeel/internal/member"
 )
 
@@ -35,7 +35,7 @@ func (g *GroupHandler) BalanceStrategies(s ...sarama.BalanceStrategy) []sarama.B
 	}
 	wrapped := make([]sarama.BalanceStrategy, len(s))
 	for i, one := range s {
-		wrapped[i] = assign.Heard(one, g.heard.hear)
+		wrapped[i] = strategy.Heard(one, g.heard.hear)
 	}
 	return wrapped
 }
@@ -82,7 +82,7 @@ func (g *GroupHandler) newLoop(s sarama.ConsumerGroupSession, c sarama.ConsumerG
 	start := max(c.InitialOffset(), -1)
 	plan := g.opts.Plan
 	return &loop{
-		claim: newClaim(key, g.pool, s.Context()), group: s, session: s.Context(), work: workOf(s), heard: g.heard,
+		claim: newClaim(s.Context(), key, g.pool), group: s, session: s.Context(), work: workOf(s), heard: g.heard,
 		source: c, messages: c.Messages(), committer: g.committerOf(s, c), plan: plan, retry: g.opts.Retry,
 		alarm: newAlarm(), open: true, first: true, finished: start, committed: start, lastCommit: -plan.CommitInterval,
 		room: room{source: source, messages: plan.BacklogMessages, bytes: plan.BacklogBytes},

@@ -29,16 +29,16 @@ type group struct {
 }
 
 // newGroup runs f for each message. Options.Logger is replaced.
-func newGroup(t testing.TB, o handler.Options, f handler.Func) *group {
-	t.Helper()
-	g := &group{t: t, s: newSession(), logs: &logBook{}}
+func newGroup(tb testing.TB, o handler.Options, f handler.Func) *group {
+	tb.Helper()
+	g := &group{t: tb, s: newSession(), logs: &logBook{}}
 	o.Logger = g.logs.logger()
 	h, err := handler.New(handler.Func(func(ctx context.Context, m *handler.Task) error {
 		g.seen.add(m.Offset)
 		return f(ctx, m)
 	}), o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	g.GroupHandler = h
 	g.strategy = h.BalanceStrategies()[0].(sarama.OnAssignmentBalanceStrategy)
@@ -129,28 +129,28 @@ func elapsed(f func()) time.Duration {
 	return time.Since(begin)
 }
 
-func plan(t testing.TB, in config.Input) *config.Plan {
-	t.Helper()
+func plan(tb testing.TB, in config.Input) *config.Plan {
+	tb.Helper()
 	p, err := in.Plan()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p
 }
 
 // options are for long tasks without any grace.
-func options(t testing.TB) handler.Options {
-	return with(t, config.Input{Expected: time.Minute, Grace: config.NoGrace, StopGrace: config.NoGrace})
+func options(tb testing.TB) handler.Options {
+	return with(tb, config.Input{Expected: time.Minute, Grace: config.NoGrace, StopGrace: config.NoGrace})
 }
 
 // short are options for tasks of a millisecond.
-func short(t testing.TB) handler.Options {
-	return with(t, config.Input{Expected: time.Millisecond, Grace: config.NoGrace, StopGrace: config.NoGrace})
+func short(tb testing.TB) handler.Options {
+	return with(tb, config.Input{Expected: time.Millisecond, Grace: config.NoGrace, StopGrace: config.NoGrace})
 }
 
-func with(t testing.TB, in config.Input) handler.Options {
-	t.Helper()
-	return handler.Options{Plan: plan(t, in)}
+func with(tb testing.TB, in config.Input) handler.Options {
+	tb.Helper()
+	return handler.Options{Plan: plan(tb, in)}
 }
 
 // nothing is a handler that succeeds at once.

@@ -133,13 +133,11 @@ func tell[H, E any](h *hooks, list []H, call func(H, E), event E) {
 
 // tellOne keeps a panic of the hook from the goroutine that it is called on: sarama's would take the process down.
 func tellOne[H, E any](h *hooks, hook H, call func(H, E), event E) {
-	defer h.rescue(hook)
+	defer func() {
+		if v := recover(); v != nil {
+			h.logger.LogAttrs(context.Background(), slog.LevelError, "a hook panicked",
+				slog.String("hook", fmt.Sprintf("%T", hook)), attrStack(newPanicError(v)))
+		}
+	}()
 	call(hook, event)
-}
-
-func (h *hooks) rescue(hook any) {
-	if v := recover(); v != nil {
-		h.logger.LogAttrs(context.Background(), slog.LevelError, "a hook panicked",
-			slog.String("hook", fmt.Sprintf("%T", hook)), attrStack(newPanicError(v)))
-	}
 }

@@ -33,7 +33,7 @@ func afterEachSign(t *testing.T, test func(t *testing.T, revoke func(g *group)))
 	}
 }
 
-// B10: nothing starts after a revocation, whatever lies ready: (a) before the first message,
+// B10: nothing starts after a revocation, whatever lies ready: (a) before the first message.
 func TestNothingStartsAfterRevocationBeforeTheFirst(t *testing.T) {
 	afterEachSign(t, func(t *testing.T, revoke func(g *group)) {
 		g := newGroup(t, short(t), nothing)
@@ -47,7 +47,7 @@ func TestNothingStartsAfterRevocationBeforeTheFirst(t *testing.T) {
 	})
 }
 
-// B10: (b) while a message is in its handler,
+// B10: (b) while a message is in its handler.
 func TestNothingStartsAfterRevocationInATask(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, p protocol) {
 		g := newGroup(t, with(t, config.Input{Expected: time.Minute, Grace: 4 * time.Minute}), deaf(time.Minute))

@@ -2,6 +2,7 @@ package handler_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -157,7 +158,7 @@ func TestWaitWaitsForStrays(t *testing.T) {
 		g, _ := newGroupWithStray(t, eager, deaf(time.Hour))
 		short, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errTask)
 		defer cancel()
-		if err := g.Wait(short); err != errTask {
+		if err := g.Wait(short); !errors.Is(err, errTask) {
 			t.Errorf("Wait: %v, want the cause of its context", err)
 		}
 		took := elapsed(func() {

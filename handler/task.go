@@ -29,5 +29,5 @@ func size(m *sarama.ConsumerMessage) int32 {
 	for _, h := range m.Headers {
 		n += len(h.Key) + len(h.Value)
 	}
-	return int32(min(n, 1<<31-1)) //nolint:gosec // bounded on the same line
+	return int32(min(n, 1<<31-1))
 }

@@ -1,4 +1,4 @@
-package assign_test
+package strategy_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/IBM/sarama"
 
-	"github.com/evenkeel-go/evenkeel/internal/assign"
+	"github.com/evenkeel-go/evenkeel/internal/strategy"
 )
 
 // plain is a strategy without any optional ability.
@@ -100,7 +100,7 @@ func TestHeardKeepsAbilities(t *testing.T) {
 	for which := range 8 {
 		t.Run(fmt.Sprintf("%03b", which), func(t *testing.T) {
 			var inside, outside []int32
-			s := assign.Heard(combine(which, hearing{&inside}), func(_ assign.Assignment, generation int32) {
+			s := strategy.Heard(combine(which, hearing{&inside}), func(_ strategy.Assignment, generation int32) {
 				outside = append(outside, generation)
 				if which&2 != 0 && len(inside) != len(outside) {
 					t.Error("the listener hears before the strategy inside")
@@ -146,7 +146,7 @@ func TestMemberWithoutPartitionsIsToldSo(t *testing.T) {
 		"an entry is nil":     {"a": {"t": {0}}, "b": nil, "c": {}},
 		"no plan":             nil,
 	} {
-		got, err := assign.Heard(plain{plan: inner}, nil).Plan(members, nil)
+		got, err := strategy.Heard(plain{plan: inner}, nil).Plan(members, nil)
 		if err != nil || len(got) != 3 || inner["a"] != nil && !reflect.DeepEqual(got["a"], inner["a"]) {
 			t.Fatalf("%s: plan %v, %v", name, got, err)
 		}
@@ -164,7 +164,7 @@ func TestMemberWithoutPartitionsIsToldSo(t *testing.T) {
 
 func TestErrorOfAPlanIsPassedOn(t *testing.T) {
 	want := errors.New("no plan")
-	got, err := assign.Heard(plain{err: want, plan: sarama.BalanceStrategyPlan{}}, nil).Plan(map[string]sarama.ConsumerGroupMemberMetadata{"a": {}}, nil)
+	got, err := strategy.Heard(plain{err: want, plan: sarama.BalanceStrategyPlan{}}, nil).Plan(map[string]sarama.ConsumerGroupMemberMetadata{"a": {}}, nil)
 	if got != nil || !errors.Is(err, want) {
 		t.Errorf("plan %v, %v", got, err)
 	}
@@ -172,13 +172,13 @@ func TestErrorOfAPlanIsPassedOn(t *testing.T) {
 
 // sarama sorts the partitions in place after it has told of them, and hands the same map to the session: the listener's are its own.
 func TestAssignmentIsTheListenersOwn(t *testing.T) {
-	var heard assign.Assignment
-	s := assign.Heard(plain{}, func(a assign.Assignment, _ int32) { heard = a }).(sarama.OnAssignmentBalanceStrategy)
+	var heard strategy.Assignment
+	s := strategy.Heard(plain{}, func(a strategy.Assignment, _ int32) { heard = a }).(sarama.OnAssignmentBalanceStrategy)
 	topics := map[string][]int32{"t": {2, 0, 1}}
 	s.OnAssignment(&sarama.ConsumerGroupMemberAssignment{Topics: topics}, 1)
 	slices.Sort(topics["t"])
 	topics["u"] = []int32{5}
-	if want := (assign.Assignment{"t": {2, 0, 1}}); !reflect.DeepEqual(heard, want) {
+	if want := (strategy.Assignment{"t": {2, 0, 1}}); !reflect.DeepEqual(heard, want) {
 		t.Errorf("heard %v, want %v", heard, want)
 	}
 	s.OnAssignment(&sarama.ConsumerGroupMemberAssignment{}, 2)
@@ -193,7 +193,7 @@ func TestSaramasStrategiesKeepTheirProtocols(t *testing.T) {
 		sarama.NewBalanceStrategyRange(), sarama.NewBalanceStrategyRoundRobin(), sarama.NewBalanceStrategySticky(),
 		sarama.NewBalanceStrategyCooperativeSticky(),
 	} {
-		h := assign.Heard(s, func(assign.Assignment, int32) {})
+		h := strategy.Heard(s, func(strategy.Assignment, int32) {})
 		_, speaks := s.(sarama.SubscriptionUserDataBalanceStrategy)
 		_, still := h.(sarama.SubscriptionUserDataBalanceStrategy)
 		if h.Name() != s.Name() || speaks != still {

@@ -1,4 +1,4 @@
-package assign
+package strategy
 
 import "github.com/IBM/sarama"
 

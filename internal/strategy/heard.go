@@ -1,5 +1,5 @@
-// Package assign is about who gets which partition, and how a member learns it.
-package assign
+// Package strategy wraps balance strategies, so that a member hears what it is assigned, and when it is about to join.
+package strategy
 
 import (
 	"slices"
