@@ -12,12 +12,11 @@ import (
 
 // B04. The message is that of a task of six hours; the session timeout is short because the test is.
 func TestB04ADeadMemberIsReplacedWithinTheSessionTimeout(t *testing.T) {
-	t.Parallel()
 	kit.Each(t, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, 1)
 		g.Input.Expected = 6 * time.Hour
 		g.ProduceTo(0, 1)
-		a := startProcess(t, g, "a", "hold")
+		a := g.StartProcess("a", "hold")
 		g.UntilSeen(1, kit.Started, kit.By("a"))
 		gate := kit.NewGate()
 		b := g.Start("b", gate.Hold)
@@ -25,7 +24,7 @@ func TestB04ADeadMemberIsReplacedWithinTheSessionTimeout(t *testing.T) {
 		g.WantAtMost(0, kit.Started, kit.By("b"))
 
 		killed := time.Now()
-		a.kill()
+		a.Kill()
 		started := g.UntilSeen(1, kit.Started, kit.By("b"), kit.AtOffset(0))[0]
 		g.WantWithin("the same message starts", killed, started.At, g.Plan().SessionTimeout+oneRebalance)
 		gate.Open()
@@ -40,7 +39,6 @@ const oneRebalance = time.Second
 // after R. Under cooperative it has let nothing go for b either; c's join is what it does not answer.
 // The in-process broker at times waits for longer than R.
 func TestB04AStuckMemberHoldsUpTheOthersForR(t *testing.T) {
-	t.Parallel()
 	onKafka(t, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, 2)
 		g.Produce(1000)
@@ -108,14 +106,13 @@ func (s *stuck) ConsumeClaim(sarama.ConsumerGroupSession, sarama.ConsumerGroupCl
 
 // B26. The broker is asked after the process is dead, so what it says is what a restart finds.
 func TestB26ASuccessIsCommittedBeforeACrashCanLoseIt(t *testing.T) {
-	t.Parallel()
 	kit.Each(t, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, 1)
 		g.ProduceTo(0, 2)
-		a := startProcess(t, g, "a", "do one")
+		a := g.StartProcess("a", "do one")
 		done := g.UntilSeen(1, kit.Returned, kit.AtOffset(0))[0].At
 		time.Sleep(time.Until(done.Add(300 * time.Millisecond)))
-		a.kill()
+		a.Kill()
 		if o := g.Committed(0); o != 1 {
 			g.Errorf("committed at %d 300 ms after the success, want 1", o)
 		}
@@ -128,11 +125,10 @@ func TestB26ASuccessIsCommittedBeforeACrashCanLoseIt(t *testing.T) {
 
 // B26. The commits are three, and each follows its success.
 func TestB26EachSuccessIsCommittedByItself(t *testing.T) {
-	t.Parallel()
 	kit.Each(t, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, 1)
 		g.ProduceTo(0, 3)
-		m := g.Start("a", works()["a second"])
+		m := g.Start("a", second)
 		g.UntilAllHandled()
 		m.Stop()
 		for o := range int64(3) {
@@ -148,13 +144,12 @@ func TestB26EachSuccessIsCommittedByItself(t *testing.T) {
 
 // B21. The process is killed while message 2 fails, after some attempts.
 func TestB21AFailingMessageIsResumedAtAfterACrash(t *testing.T) {
-	t.Parallel()
 	kit.Each(t, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, 1)
 		g.ProduceTo(0, 5)
-		a := startProcess(t, g, "a", "fail at 2")
+		a := g.StartProcess("a", "fail at 2")
 		g.UntilSeen(2, kit.Started, kit.AtOffset(2))
-		a.kill()
+		a.Kill()
 		if o := g.Committed(0); o != 2 {
 			g.Errorf("committed at %d, want 2", o)
 		}

@@ -14,6 +14,19 @@ func instant(context.Context, *handler.Task) error { return nil }
 // reauthAfter is how long a client of the shared node may go on with one authentication. Tests that are about it have longer tasks.
 const reauthAfter = 3 * time.Second
 
+// lasting is a task that takes that long.
+func lasting(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// second is a task that takes one.
+func second(ctx context.Context, _ *handler.Task) error { return lasting(ctx, time.Second) }
+
 // brief is a task that takes a moment.
 func brief(ctx context.Context, _ *handler.Task) error { return lasting(ctx, 20*time.Millisecond) }
 

@@ -2,6 +2,9 @@ package data_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -13,18 +16,21 @@ import (
 	"github.com/evenkeel-go/evenkeel/test/kit"
 )
 
-// B06a, on a topic without end, and on one that would not fit into the bound. What is reachable in the member's process is weighed
-// after a collection, ten times a second.
-func TestB06MemoryLevelsOffWhateverLiesOnTheTopic(t *testing.T) {
+// B06a, on a topic without end. What is reachable in the member's process is weighed after a collection, ten times a second.
+func TestB06MemoryLevelsOffOnAnEndlessTopic(t *testing.T) {
 	t.Parallel()
-	endless := kit.At("endless", kafkatest.Synthetic{
+	endless := kafkatest.Synthetic{
 		Topic: heavyTopic, Partitions: heavyPartitions, RecordBytes: heavyMessage, BatchRecords: 1,
-	}.Fake(t))
-	kit.Each(t, func(t *testing.T, s kit.Setting) {
+	}.Fake(t)
+	on(t, "kfake", endless, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, heavyPartitions)
 		g.Topic = heavyTopic
 		wantLevelHeap(t, g)
-	}, endless)
+	})
+}
+
+// B06a, on a topic that would not fit.
+func TestB06MemoryLevelsOff(t *testing.T) {
 	onKafka(t, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, heavyPartitions)
 		for range 12 {
@@ -60,11 +66,11 @@ func wantLevelHeap(t *testing.T, g *kit.Group) {
 	if plan.ChannelBufferSize > 9 {
 		g.Errorf("the buffer has %d messages, want single digits", plan.ChannelBufferSize)
 	}
-	p := startProcess(t, g, "a", "a second", func(o *order) { o.Weigh = true })
+	p := g.StartProcess("a", "a second, weighed")
 	g.UntilSeen(heavyPartitions, kit.Returned)
 	warm := g.Note("all partitions are at work")
 	g.UntilSeen(8*heavyPartitions, kit.Returned)
-	p.kill()
+	p.Kill()
 	empty, level := g.Find(weighed)[0].Offset, heapAfter(g, warm)
 	half := len(level) / 2
 	early, late := slices.Max(level[:half]), slices.Max(level[half:])
@@ -83,6 +89,23 @@ func wantLevelHeap(t *testing.T, g *kit.Group) {
 	}
 }
 
+// weigh tells the test what is reachable, ten times a second.
+func weigh() {
+	for {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		line, err := json.Marshal(kit.Event{At: time.Now(), Kind: weighed, Offset: int64(m.HeapAlloc)})
+		if err == nil {
+			fmt.Println(string(line))
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// weighed is a look at the heap of a process, which has Offset bytes.
+const weighed kit.Kind = "weighed"
+
 func heapAfter(g *kit.Group, begin time.Time) (level []int64) {
 	for _, e := range g.Find(weighed, kit.After(begin)) {
 		level = append(level, e.Offset)
@@ -99,7 +122,6 @@ func mean(list []int64) (m int64) {
 
 // B06b. The slow messages take longer than sarama waits for a claim that does not read on, ten times over.
 func TestB06ASlowStartStallsNothing(t *testing.T) {
-	t.Parallel()
 	kit.Each(t, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, 1)
 		g.Input.Expected = 10 * time.Second

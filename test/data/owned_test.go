@@ -71,7 +71,6 @@ func TestMembersRunOverWhatTheUserOwns(t *testing.T) {
 	t.Parallel()
 	for name, lend := range lenders {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			kit.Each(t, func(t *testing.T, s kit.Setting) {
 				g := s.Group(t, 4)
 				g.Produce(2)
@@ -131,7 +130,6 @@ func (*visitor) ConsumeClaim(sarama.ConsumerGroupSession, sarama.ConsumerGroupCl
 // A static member that comes back within the session timeout finds its partitions: nobody hears of a rebalance. The in-process broker
 // begins one, because a cooperative member that starts says that it owns nothing.
 func TestAStaticMemberRestartsWithoutARebalance(t *testing.T) {
-	t.Parallel()
 	onKafka(t, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, 2)
 		g.Produce(2)
@@ -191,7 +189,6 @@ var _ handler.LegacyHandler = (*serial)(nil)
 
 // One slot makes an old handler the strictly serial consumer that it was, on however many partitions and topics.
 func TestALegacyHandlerWithOneSlotIsSerial(t *testing.T) {
-	t.Parallel()
 	kit.Each(t, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, 4)
 		g.Produce(25)

@@ -30,7 +30,6 @@ func TestB24AStopCommitsExactlyWhatIsFinished(t *testing.T) {
 	t.Parallel()
 	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			kit.Each(t, func(t *testing.T, s kit.Setting) {
 				g := s.Group(t, 3)
 				g.Input.Expected, g.Input.StopGrace = mode.expected, config.NoGrace

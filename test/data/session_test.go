@@ -28,7 +28,6 @@ func TestB03EveryDurationJoinsAtTheFirstTry(t *testing.T) {
 		"100 ms": 100 * time.Millisecond, "10 s": 10 * time.Second, "10 min": 10 * time.Minute, "2 h": 2 * time.Hour, "12 h": 12 * time.Hour,
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			onKafka(t, func(t *testing.T, s kit.Setting) {
 				g := s.Group(t, 1)
 				g.Input = config.Input{Expected: d, Eager: s.Eager}
@@ -55,18 +54,13 @@ func wantLetIn(g *kit.Group) {
 // strictSession is the longest session of a broker that accepts shorter ones than the plans for long tasks have.
 const strictSession = time.Minute
 
-func strictBroker(t *testing.T) kit.Place {
-	t.Helper()
-	return kit.At("strict", kafkatest.Kafka(t, kafkatest.Options{Properties: map[string]string{
-		"group.min.session.timeout.ms": "6000", "group.max.session.timeout.ms": fmt.Sprint(strictSession.Milliseconds()),
-	}}))
-}
-
 // B03. A limit is told by the user, or read from the broker: the plan alone knows nothing of it. A user who tells one that the broker
 // does not have is believed, so the broker refuses.
 func TestB03LimitsOfTheBroker(t *testing.T) {
 	t.Parallel()
-	strict := strictBroker(t)
+	strict := kafkatest.Kafka(t, kafkatest.Options{Properties: map[string]string{
+		"group.min.session.timeout.ms": "6000", "group.max.session.timeout.ms": fmt.Sprint(strictSession.Milliseconds()),
+	}})
 	for name, test := range map[string]struct {
 		in   config.Input
 		want func(g *kit.Group)
@@ -77,7 +71,7 @@ func TestB03LimitsOfTheBroker(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			kit.Each(t, func(t *testing.T, s kit.Setting) {
+			on(t, "kafka", strict, func(t *testing.T, s kit.Setting) {
 				g := s.Group(t, 1)
 				g.Input = test.in
 				g.Input.Expected, g.Input.Eager = 2*time.Hour, s.Eager
@@ -85,7 +79,7 @@ func TestB03LimitsOfTheBroker(t *testing.T) {
 					t.Errorf("the plan has a session timeout of %v: there is nothing to read or to refuse", session)
 				}
 				test.want(g)
-			}, strict)
+			})
 		})
 	}
 }
