@@ -21,25 +21,30 @@
 //
 // # What it promises
 //
-// Of the guarantees of package handler these become stronger here, and some hold only here.
+// The numbers are those of the whole module. G5 to G9 hold as in package handler; these become stronger here, or hold only here.
 //
-//   - Nothing lost. An offset counts as committed when the broker has said so, and a commit that was not stored is sent again for as
-//     long as the partition is ours. The start of a partition without a commit is committed before its first task ends.
-//   - A finished task is durable soon: its commit is sent at once when tasks are long, and at most 200 ms later when they are short.
+//   - G1 Nothing lost. An offset is committed only after its task has succeeded, counts as committed when the broker has said so, and is
+//     sent again for as long as the partition is ours until it has. The start of a partition without a commit is committed before
+//     its first task ends.
+//   - G2 Committed never passes the gap-free prefix of finished messages. With order by partition that prefix is all that is finished,
+//     so nothing finished is run again after a stop; after a crash, what had not been answered yet.
+//   - G3 A rebalance waits for no task beyond the grace, and a join that other members keep waiting is not cut off by a read timeout.
+//   - G4 A task whose partition stays with the member goes on through a cooperative rebalance, and through a coordinator that moves,
+//     restarts or dies, as long as a new one is there before the lease is over. Under the eager protocol a rebalance ends every session,
+//     and with it the tasks that do not end within the grace; they run again. Adoption by the next session is not part of this version.
+//   - G5 A commit carries the generation of the latest assignment that was received while the claim is held, and nothing is sent for a
+//     partition once its claim has ended: a late result never overwrites the next owner's progress.
+//   - G10 Stopping is bounded: the plan's StopGrace, then cancellation, then the last commit and a LeaveGroup, so that the next owner
+//     starts at once and not after the session timeout. It takes at most 2 s beyond the grace, and at most 6 s when no broker
+//     can be reached. A static member does not leave (KIP-345): its partitions wait for its restart, for the session timeout at most.
+//   - G11 A finished task is durable soon: its commit is sent at once when tasks are long, and at most 200 ms later when they are short.
 //     While the group completes a round nobody can commit, which takes milliseconds as a rule, and at most the rebalance timeout when
 //     the leader dies in the middle.
-//   - A commit carries the generation of the latest assignment that was received while the claim is held, and nothing is sent for a
-//     partition once its claim has ended: a late result never overwrites the next owner's progress.
-//   - Every task runs under a lease. Heartbeats of our own go out at the heartbeat interval; when none was answered well for
+//   - G12 Every task runs under a lease. Heartbeats of our own go out at the heartbeat interval; when none was answered well for
 //     config.Plan.Lease (the shorter of session and rebalance timeout, less 5 s), or when the coordinator says that the member is
 //     none, every task is cancelled with a [LeaseError], before the broker can have given its partition away. The bound does not grow
 //     with the duration of the tasks. Two exceptions: a task that ignores its context runs on, and is counted; and where a partition is
 //     taken by fiat (the same instance ID started twice, a member removed by an administrator) both run until the next heartbeat.
-//   - A coordinator that moves, restarts or dies costs no session as long as a new one is there before the lease is over.
-//   - A rebalance waits for no task beyond the grace, and a join that other members keep waiting is not cut off by a read timeout.
-//   - Stopping is bounded: the plan's StopGrace, then cancellation, then the last commit and a LeaveGroup, so that the next owner
-//     starts at once and not after the session timeout. It takes at most 2 s beyond the grace, and at most 6 s when no broker
-//     can be reached. A static member does not leave (KIP-345): its partitions wait for its restart, for the session timeout at most.
 //
 // # A rebalance, step by step
 //
