@@ -19,9 +19,7 @@ const envOutage = "EVENKEEL_OUTAGE"
 func outageTime(t *testing.T) time.Duration {
 	t.Helper()
 	d, err := time.ParseDuration(cmp.Or(os.Getenv(envOutage), "15s"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return d
 }
 
@@ -41,17 +39,13 @@ func TestB39AllBrokersAreDownForAWhile(t *testing.T) {
 		c.UntilSeen(1, kit.Committed, kit.AtOffset(0))
 	}
 
-	if err := node.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, node.Kill())
 	down := time.Now()
 	for _, c := range within {
 		c.start("within")
 	}
 	time.Sleep(outageTime(t)) // the scenario's own time
-	if err := node.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, node.Start(t.Context()))
 	up := time.Now()
 
 	for _, c := range append(through, within...) {
@@ -109,37 +103,31 @@ func (c *crew) wantPatient(down, up time.Time) {
 	}
 }
 
-// B42, for a coordinator that is stopped in order and one that is killed. The tasks run from before the outage to long after.
+// B42, for a coordinator that is stopped in order and one that is killed, one after the other: two nodes down would be one too many.
+// The tasks run from before the outage to long after.
 func TestB42TheCoordinatorMovesInMidTask(t *testing.T) {
 	t.Parallel()
 	cluster := shared.Cluster(t)
-	for name, down := range map[string]func(*kafkatest.Node) error{
-		"stopped": func(n *kafkatest.Node) error { return n.Stop(t.Context()) },
-		"killed":  (*kafkatest.Node).Kill,
-	} {
-		t.Run(name, func(t *testing.T) { // one after the other: two nodes down would be one too many
-			coordinator, err := cluster.Coordinator("any group")
-			if err != nil {
-				t.Fatal(err)
-			}
-			var groups []*moved
-			for _, eager := range []bool{true, false} {
-				groups = append(groups, newMoved(t, kit.Setting{Broker: cluster, Eager: eager}, coordinator))
-			}
-			if err := down(coordinator); err != nil {
-				t.Fatal(err)
-			}
-			at := time.Now()
-			for _, g := range groups {
-				g.survive(at)
-			}
-			if err := coordinator.Start(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			for _, g := range groups {
-				g.finish()
-			}
-		})
+	move(t, cluster, func(n *kafkatest.Node) error { return n.Stop(t.Context()) })
+	move(t, cluster, (*kafkatest.Node).Kill)
+}
+
+func move(t *testing.T, cluster *kafkatest.NodeCluster, down func(*kafkatest.Node) error) {
+	t.Helper()
+	coordinator, err := cluster.Coordinator("any group")
+	must(t, err)
+	var groups []*moved
+	for _, eager := range []bool{true, false} {
+		groups = append(groups, newMoved(t, kit.Setting{Broker: cluster, Eager: eager}, coordinator))
+	}
+	must(t, down(coordinator))
+	at := time.Now()
+	for _, g := range groups {
+		g.survive(at)
+	}
+	must(t, coordinator.Start(t.Context()))
+	for _, g := range groups {
+		g.finish()
 	}
 }
 

@@ -1,6 +1,7 @@
 package group_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -63,32 +64,33 @@ func TestB35AStopWaitsForATaskThatEndsInTime(t *testing.T) {
 	}, everywhere()...)
 }
 
-// B35b, with a handler that obeys its context and with one that does not.
+// B35b.
 func TestB35AStopCancelsATaskThatDoesNotEnd(t *testing.T) {
-	t.Parallel()
+	kit.Each(t, func(t *testing.T, s kit.Setting) { stopTooEarly(t, s, (*kit.Gate).Hold) }, everywhere()...)
+}
+
+// B35b, with a handler that ignores its context.
+func TestB35AStopGivesUpATaskThatIgnoresIt(t *testing.T) {
+	kit.Each(t, func(t *testing.T, s kit.Setting) { stopTooEarly(t, s, (*kit.Gate).Ignore) }, everywhere()...)
+}
+
+func stopTooEarly(t *testing.T, s kit.Setting, work func(*kit.Gate, context.Context, *handler.Task) error) {
+	t.Helper()
 	const grace = 2 * time.Second
-	for name, work := range map[string]func(*kit.Gate) handler.Func{
-		"obedient": func(g *kit.Gate) handler.Func { return g.Hold },
-		"stubborn": func(g *kit.Gate) handler.Func { return g.Ignore },
-	} {
-		t.Run(name, func(t *testing.T) {
-			kit.Each(t, func(t *testing.T, s kit.Setting) {
-				gate := kit.NewGate()
-				defer gate.Open()
-				d := startDuo(t, s, func(in *config.Input) { in.StopGrace, in.CrashDetection = grace, 45*time.Second }, work(gate))
-				begin := d.a.BeginStop()
-				cancelled := d.UntilSeen(1, kit.Cancelled, kit.By("a"), kit.Is(handler.ErrDraining))[0].At
-				if early := grace - cancelled.Sub(begin); early > 0 {
-					d.Errorf("the task was cancelled %v before the grace was over", early)
-				}
-				d.WantWithin("until the task is cancelled", begin, cancelled, grace)
-				d.WantWithin("until the stop returns", begin, d.a.AwaitStop(), grace+2*time.Second)
-				d.wantTakenOver(0)
-				if o := d.Committed(d.its); o > 0 {
-					d.Errorf("committed at %d, want 0", o)
-				}
-			}, everywhere()...)
-		})
+	gate := kit.NewGate()
+	defer gate.Open()
+	d := startDuo(t, s, func(in *config.Input) { in.StopGrace, in.CrashDetection = grace, 45*time.Second },
+		func(ctx context.Context, t *handler.Task) error { return work(gate, ctx, t) })
+	begin := d.a.BeginStop()
+	cancelled := d.UntilSeen(1, kit.Cancelled, kit.By("a"), kit.Is(handler.ErrDraining))[0].At
+	if early := grace - cancelled.Sub(begin); early > 0 {
+		d.Errorf("the task was cancelled %v before the grace was over", early)
+	}
+	d.WantWithin("until the task is cancelled", begin, cancelled, grace)
+	d.WantWithin("until the stop returns", begin, d.a.AwaitStop(), grace+2*time.Second)
+	d.wantTakenOver(0)
+	if o := d.Committed(d.its); o > 0 {
+		d.Errorf("committed at %d, want 0", o)
 	}
 }
 

@@ -34,9 +34,9 @@ func TestB32AMemberWithAnotherStrategyDisturbsNobody(t *testing.T) {
 		y := g.Start("y", gate.Hold, offering(sarama.NewBalanceStrategyRoundRobin()))
 		e := g.UntilSeen(1, kit.Stopped, kit.By("y"))[0]
 		g.WantWithin("the newcomer gives up", begin, e.At, 10*time.Second)
-		var fatal *consumer.Fatal
+		var fatal *consumer.FatalError
 		if err := y.Err(); !errors.Is(err, sarama.ErrInconsistentGroupProtocol) || !errors.As(err, &fatal) {
-			g.Errorf("Run returned %v, want a Fatal of INCONSISTENT_GROUP_PROTOCOL", err)
+			g.Errorf("Run returned %v, want a FatalError of INCONSISTENT_GROUP_PROTOCOL", err)
 		}
 		if n := joins(); n > 3 {
 			g.Errorf("the newcomer tried to join %d times, want at most 3", n)

@@ -2,6 +2,7 @@ package kit
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -48,7 +49,7 @@ func (g *Group) ProduceTo(partition int32, n int) {
 	g.t.Helper()
 	values := make([]string, n)
 	for i := range values {
-		values[i] = fmt.Sprint(i)
+		values[i] = strconv.Itoa(i)
 	}
 	g.must(g.Broker.Produce(g.Topic, partition, values...))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -45,24 +46,21 @@ type Event struct {
 
 // String is one line of the history.
 func (e Event) String() string {
-	s := fmt.Sprintf("%-8s %-13s", e.Member, e.Kind)
+	parts := []string{fmt.Sprintf("%-8s %-13s", e.Member, e.Kind)}
 	switch e.Kind {
 	case Started, Returned, Cancelled, Committed, Refused:
-		s += fmt.Sprintf(" %d@%d", e.Partition, e.Offset)
+		parts = append(parts, fmt.Sprintf("%d@%d", e.Partition, e.Offset))
 	case Claimed, Released:
-		s += fmt.Sprintf(" %d", e.Partition)
+		parts = append(parts, strconv.Itoa(int(e.Partition)))
 	case Assigned, Ended:
-		s += fmt.Sprintf(" generation %d", e.Generation)
+		parts = append(parts, fmt.Sprint("generation ", e.Generation), e.MemberID)
+	default: // of no partition and no generation
 	}
-	for _, more := range []string{e.MemberID, e.Text} {
-		if more != "" {
-			s += " " + more
-		}
-	}
+	parts = append(parts, e.Text)
 	if e.Err != nil {
-		s += ": " + e.Err.Error()
+		parts = append(parts, e.Err.Error())
 	}
-	return s
+	return strings.Join(parts, " ")
 }
 
 // wireEvent is an Event on its way from another process: an error keeps its text only.

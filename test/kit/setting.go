@@ -18,16 +18,19 @@ type Place struct {
 }
 
 // Fake is an in-process broker, one for each test.
-var Fake = Place{"kfake", func(tb testing.TB) kafkatest.Broker { return kafkatest.Fake(tb) }}
+var Fake = Place{"kfake", fake}
+
+func fake(tb testing.TB) kafkatest.Broker {
+	tb.Helper()
+	return kafkatest.Fake(tb)
+}
 
 // Kafka is the real node that the tests of a binary share.
 func Kafka(s *kafkatest.Shared) Place {
-	return Place{"kafka", func(tb testing.TB) kafkatest.Broker { return s.Kafka(tb, kafkatest.Newest) }}
-}
-
-// Cluster is the three real nodes that the tests of a binary share.
-func Cluster(s *kafkatest.Shared) Place {
-	return Place{"cluster", func(tb testing.TB) kafkatest.Broker { return s.Cluster(tb) }}
+	return Place{"kafka", func(tb testing.TB) kafkatest.Broker {
+		tb.Helper()
+		return s.Kafka(tb, kafkatest.Newest)
+	}}
 }
 
 // Setting is where and how a scenario runs.

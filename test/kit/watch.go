@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel-go/evenkeel/consumer"
@@ -102,7 +103,7 @@ func (l *logWitness) Handle(_ context.Context, r slog.Record) error {
 }
 
 func (l *logWitness) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &logWitness{witness: l.witness, attrs: append(l.attrs[:len(l.attrs):len(l.attrs)], attrs...)}
+	return &logWitness{witness: l.witness, attrs: append(slices.Clip(l.attrs), attrs...)}
 }
 
 func (l *logWitness) WithGroup(string) slog.Handler { return l }
