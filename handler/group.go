@@ -7,8 +7,8 @@ import (
 
 	"github.com/IBM/sarama"
 
-	"github.com/evenkeel-go/evenkeel/internal/strategy"
 	"github.com/evenkeel-go/evenkeel/internal/member"
+	"github.com/evenkeel-go/evenkeel/internal/strategy"
 )
 
 // GroupHandler is the sarama.ConsumerGroupHandler that runs a [Handler]. It serves one consumer group at a time, over any number of

@@ -140,11 +140,13 @@ func plan(tb testing.TB, in config.Input) *config.Plan {
 
 // options are for long tasks without any grace.
 func options(tb testing.TB) handler.Options {
+	tb.Helper()
 	return with(tb, config.Input{Expected: time.Minute, Grace: config.NoGrace, StopGrace: config.NoGrace})
 }
 
 // short are options for tasks of a millisecond.
 func short(tb testing.TB) handler.Options {
+	tb.Helper()
 	return with(tb, config.Input{Expected: time.Millisecond, Grace: config.NoGrace, StopGrace: config.NoGrace})
 }
 

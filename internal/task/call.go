@@ -45,7 +45,7 @@ type inner struct {
 	cancel context.CancelCauseFunc
 }
 
-var ended = endedContext()
+var ended = endedContext() //nolint:gochecknoglobals // it never changes: the context of all calls that have ended untouched
 
 func endedContext() *inner {
 	in := newInner(context.Background())

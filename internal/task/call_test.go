@@ -24,7 +24,7 @@ func begin() (*task.Call, *task.Scope) {
 	return c, s
 }
 
-func wantAlive(t *testing.T, ctx context.Context) {
+func wantAlive(ctx context.Context, t *testing.T) {
 	t.Helper()
 	select {
 	case <-ctx.Done():
@@ -36,7 +36,7 @@ func wantAlive(t *testing.T, ctx context.Context) {
 	}
 }
 
-func wantEnded(t *testing.T, ctx context.Context, cause error) {
+func wantEnded(ctx context.Context, t *testing.T, cause error) {
 	t.Helper()
 	if !errors.Is(ctx.Err(), context.Canceled) || !errors.Is(context.Cause(ctx), cause) {
 		t.Errorf("Err %v, Cause %v, want Canceled by %v", ctx.Err(), context.Cause(ctx), cause)
@@ -76,15 +76,15 @@ func TestCallIsAContext(t *testing.T) {
 			t.Run(end+", "+touch, func(t *testing.T) {
 				c, s := begin()
 				first(c)
-				wantAlive(t, c)
+				wantAlive(c, t)
 				how.end(c, s)
-				wantEnded(t, c, how.cause)
+				wantEnded(c, t, how.cause)
 			})
 			t.Run(end+", only "+touch, func(t *testing.T) { // without looking at Done while it lives
 				c, s := begin()
 				first(c)
 				how.end(c, s)
-				wantEnded(t, c, how.cause)
+				wantEnded(c, t, how.cause)
 			})
 		}
 	}
@@ -95,7 +95,7 @@ func TestFirstCauseStays(t *testing.T) {
 	c, s := begin()
 	<-func() <-chan struct{} { s.Cancel(errCause); return c.Done() }()
 	c.End()
-	wantEnded(t, c, errCause)
+	wantEnded(c, t, errCause)
 }
 
 func TestDoneIsOneChannel(t *testing.T) {
@@ -114,11 +114,11 @@ func TestEndOfOneCallIsNoMatterToAnother(t *testing.T) {
 	b.Begin(s)
 	_ = a.Done()
 	a.End()
-	wantAlive(t, b)
+	wantAlive(b, t)
 	b.End()
 	c := new(task.Call)
 	c.Begin(s)
-	wantAlive(t, c)
+	wantAlive(c, t)
 }
 
 func TestValuesAreThoseOfTheParent(t *testing.T) {
@@ -154,7 +154,7 @@ func TestScopeOutlivesItsParent(t *testing.T) {
 		t.Error("the call has its parent's deadline")
 	}
 	cancel()
-	wantAlive(t, c)
+	wantAlive(c, t)
 	if s.Cause() != nil {
 		t.Errorf("the scope has ended by %v", s.Cause())
 	}
@@ -179,24 +179,24 @@ func TestDerivedContexts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, s := begin()
 			before := runtime.NumGoroutine()
-			children := make([]context.Context, 100)
-			for i := range children {
+			var children []context.Context
+			for range 100 {
 				child, cancel := from(c)
 				defer cancel()
-				children[i] = child
+				children = append(children, child)
 			}
 			if n := runtime.NumGoroutine(); n > before {
 				t.Errorf("%d goroutines for %d contexts", n-before, len(children))
 			}
-			wantAlive(t, children[7])
+			wantAlive(children[7], t)
 			s.Cancel(errCause)
 			for _, child := range children {
-				wantEnded(t, child, errCause)
+				wantEnded(child, t, errCause)
 			}
 			c.End()
 			late, cancel := from(c)
 			defer cancel()
-			wantEnded(t, late, errCause)
+			wantEnded(late, t, errCause)
 		})
 	}
 }
@@ -206,10 +206,10 @@ func TestDerivedContextEndsWithTheCall(t *testing.T) {
 	child, cancel := context.WithCancel(c)
 	defer cancel()
 	c.End()
-	wantEnded(t, child, task.ErrEnded)
+	wantEnded(child, t, task.ErrEnded)
 	late, cancel := context.WithCancel(c)
 	defer cancel()
-	wantEnded(t, late, task.ErrEnded)
+	wantEnded(late, t, task.ErrEnded)
 }
 
 func TestAfterFuncHearsTheEnd(t *testing.T) {
