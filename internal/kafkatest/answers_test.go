@@ -88,7 +88,7 @@ func commitCases() []answerCase {
 		}},
 		{"commit while a sync is awaited", sarama.ErrRebalanceInProgress, nil, func(t *testing.T, r *raw) sarama.KError {
 			m := &rawMember{}
-			r.join(t, m, "")
+			must(t, kerror(r.join(t, m, "")))
 			return r.commit(t, m)
 		}},
 	}
@@ -108,7 +108,7 @@ func memberCases() []answerCase {
 		}},
 		{"heartbeat of a static member that was replaced", sarama.ErrFencedInstancedId, nil, func(t *testing.T, r *raw) sarama.KError {
 			m := r.stable(t, "instance")
-			r.join(t, &rawMember{}, "instance")
+			must(t, kerror(r.join(t, &rawMember{}, "instance")))
 			return r.heartbeat(t, m)
 		}},
 		{"join with too short a session", sarama.ErrInvalidSessionTimeout, nil, func(t *testing.T, r *raw) sarama.KError {

@@ -11,7 +11,7 @@ import (
 
 // Broker is a Kafka that a test, an example or a bench can use: in-process, one real node, three real nodes, or one that
 // runs elsewhere. Every method is safe for concurrent use. The helpers open connections of their own for each call and
-// leave nothing behind; they retry what passes by itself (an election, a coordinator that loads) for up to 30 s.
+// leave nothing behind; they retry what passes by itself (an election, a coordinator that loads) for up to a minute.
 type Broker interface {
 	// Addrs are the host:port pairs to bootstrap from.
 	Addrs() []string
@@ -61,6 +61,7 @@ var names atomic.Int64 // a process-wide count is what makes names unique
 
 // Name returns a topic or group name that is unique in this process and says which test it belongs to.
 func Name(tb testing.TB) string {
+	tb.Helper()
 	legal := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' {
 			return r

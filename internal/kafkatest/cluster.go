@@ -119,7 +119,8 @@ func (c *NodeCluster) Leader(topic string, partition int32) (n *Node, err error)
 	return n, err
 }
 
-// MoveLeader makes the node lead a partition: it moves to the head of the replicas, which are all nodes, and is then elected.
+// MoveLeader makes the node lead a partition: it moves to the head of the replicas, which are all nodes, and is then elected. It returns
+// when every node that is up says so.
 func (c *NodeCluster) MoveLeader(topic string, partition int32, to *Node) error {
 	replicas := []int32{to.id}
 	for _, n := range c.nodes {
@@ -130,6 +131,21 @@ func (c *NodeCluster) MoveLeader(topic string, partition int32, to *Node) error 
 	if err := c.reassign(topic, partition, replicas); err != nil {
 		return err
 	}
+	if err := c.electPreferred(topic, partition); err != nil {
+		return err
+	}
+	for _, n := range c.nodes {
+		if !n.up() {
+			continue
+		}
+		if err := n.awaitLeader(topic, partition, to.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *NodeCluster) electPreferred(topic string, partition int32) error {
 	return c.withAdmin("elect a leader of "+topic, func(a sarama.ClusterAdmin) error {
 		result, err := a.ElectLeaders(sarama.PreferredElection, map[string][]int32{topic: {partition}})
 		if err != nil {
@@ -139,6 +155,17 @@ func (c *NodeCluster) MoveLeader(topic string, partition int32, to *Node) error 
 			return kafkaError(r.ErrorCode)
 		}
 		return nil
+	})
+}
+
+// awaitLeader waits until this node's metadata name the leader.
+func (n *Node) awaitLeader(topic string, partition, leader int32) error {
+	return n.withClient("await a leader of "+topic, func(client sarama.Client) error {
+		broker, err := client.Leader(topic, partition)
+		if err == nil && broker.ID() != leader {
+			return errNotYet
+		}
+		return err
 	})
 }
 

@@ -63,11 +63,11 @@ func answers(n *kafkatest.Node) bool {
 
 func TestClusterSurvivesItsCoordinator(t *testing.T) {
 	c := shared.Cluster(t)
-	for how, down := range map[string]func(*kafkatest.Node) (err error, back func() error){
-		"killed": func(n *kafkatest.Node) (error, func() error) {
-			return n.Kill(), func() error { return n.Start(t.Context()) }
+	for how, down := range map[string]func(*kafkatest.Node) (back func() error, err error){
+		"killed": func(n *kafkatest.Node) (func() error, error) {
+			return func() error { return n.Start(t.Context()) }, n.Kill()
 		},
-		"paused": func(n *kafkatest.Node) (error, func() error) { return n.Pause(), n.Resume },
+		"paused": func(n *kafkatest.Node) (func() error, error) { return n.Resume, n.Pause() },
 	} {
 		t.Run(how, func(t *testing.T) {
 			topic, group := kafkatest.Name(t), kafkatest.Name(t)
@@ -75,7 +75,7 @@ func TestClusterSurvivesItsCoordinator(t *testing.T) {
 			must(t, c.Commit(group, topic, 0, 7, ""))
 			first, err := c.Coordinator(group)
 			must(t, err)
-			err, back := down(first)
+			back, err := down(first)
 			must(t, err)
 			for now := first; now == first; {
 				now, err = c.Coordinator(group)

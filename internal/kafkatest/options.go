@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -52,8 +53,8 @@ const (
 
 // baseProperties are those of every node.
 func baseProperties(nodes int) map[string]string {
-	replicas := fmt.Sprint(nodes)
-	inSync := fmt.Sprint(nodes/2 + 1)
+	replicas := strconv.Itoa(nodes)
+	inSync := strconv.Itoa(nodes/2 + 1)
 	return map[string]string{
 		"process.roles":                            "broker,controller",
 		"controller.listener.names":                controllerListener,

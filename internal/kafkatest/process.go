@@ -75,7 +75,7 @@ func run(ctx context.Context, cmd *exec.Cmd, dir string) ([]byte, error) {
 // dismiss ends the watchdog before its pipe, so that it does nothing.
 func (p *process) dismiss() error {
 	err := killIfAlive(p.watch.Process)
-	p.watch.Wait()
+	_ = p.watch.Wait() // "killed"
 	p.hold.Close()
 	return err
 }

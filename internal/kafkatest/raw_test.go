@@ -74,7 +74,7 @@ func (r *raw) joinBehind(t *testing.T, ready func()) {
 	var wg sync.WaitGroup
 	t.Cleanup(func() { over.Close(); wg.Wait() })
 	// Ends when the connection is closed, or the group gives up on the first member.
-	wg.Go(func() { r.joinOver(t, over, &rawMember{}, "") })
+	wg.Go(func() { _ = r.joinOver(t, over, &rawMember{}, "") })
 	ready()
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/IBM/sarama"
 )
 
-// helperDeadline bounds a helper's retries: longer than an election or a coordinator's move takes on three nodes.
-const helperDeadline = 30 * time.Second
+// helperDeadline bounds a helper's retries: longer than an election or a coordinator's move takes on three nodes and a busy machine.
+const helperDeadline = time.Minute
 
 // Remote is a [Broker] that somebody else started: Close leaves it alone. The other brokers build on it.
 type Remote struct {
@@ -42,11 +42,11 @@ func (r *Remote) Close() error { return nil }
 // helperConfig fails fast, so that the retry loop and not sarama decides how long a helper waits.
 func (r *Remote) helperConfig() *sarama.Config {
 	cfg := r.Config()
-	cfg.Net.DialTimeout, cfg.Net.ReadTimeout, cfg.Net.WriteTimeout = 2*time.Second, 5*time.Second, 5*time.Second
+	cfg.Net.DialTimeout, cfg.Net.ReadTimeout, cfg.Net.WriteTimeout = 2*time.Second, 3*time.Second, 3*time.Second
 	cfg.Metadata.Retry.Max, cfg.Metadata.Retry.Backoff = 1, 50*time.Millisecond
 	cfg.Metadata.RefreshFrequency = 0
 	cfg.Metadata.AllowAutoTopicCreation = false
-	cfg.Admin.Retry.Max, cfg.Admin.Timeout = 1, 5*time.Second
+	cfg.Admin.Retry.Max, cfg.Admin.Timeout = 0, 3*time.Second
 	cfg.Producer.Return.Successes = true
 	cfg.Producer.Partitioner = sarama.NewManualPartitioner
 	return cfg
@@ -89,13 +89,25 @@ func (r *Remote) withAdmin(what string, f func(sarama.ClusterAdmin) error) error
 	})
 }
 
+// afterRetry takes an error for success if only an earlier try, whose answer was lost, can have caused it.
+func afterRetry(done error, f func(sarama.ClusterAdmin) error) func(sarama.ClusterAdmin) error {
+	first := true
+	return func(a sarama.ClusterAdmin) error {
+		err := f(a)
+		if !first && errors.Is(err, done) {
+			return nil
+		}
+		first = false
+		return err
+	}
+}
+
 // errNotYet is a state that the broker is still on the way to.
 var errNotYet = errors.New("not there yet")
 
 // passing says whether an error goes away by itself on a healthy or a recovering cluster.
 func passing(err error) bool {
-	var netErr net.Error
-	if errors.As(err, &netErr) {
+	if _, ok := errors.AsType[net.Error](err); ok {
 		return true
 	}
 	for _, target := range []error{
@@ -104,6 +116,7 @@ func passing(err error) bool {
 		sarama.ErrNotController, sarama.ErrLeaderNotAvailable, sarama.ErrNotLeaderForPartition, sarama.ErrBrokerNotAvailable,
 		sarama.ErrReplicaNotAvailable, sarama.ErrNotEnoughReplicas, sarama.ErrNotEnoughReplicasAfterAppend, sarama.ErrRequestTimedOut,
 		sarama.ErrNetworkException, sarama.ErrInvalidReplicationFactor, sarama.ErrOffsetNotAvailable,
+		sarama.ErrPreferredLeaderNotAvailable, sarama.ErrEligibleLeadersNotAvailable,
 	} {
 		if errors.Is(err, target) {
 			return true

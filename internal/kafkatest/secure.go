@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"encoding/base64"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -101,7 +102,7 @@ func secureProperties(keystore string, reauthAfter time.Duration) map[string]str
 	return map[string]string{
 		"ssl.keystore.type":                                     "PEM",
 		"ssl.keystore.location":                                 keystore,
-		"connections.max.reauth.ms":                             fmt.Sprint(reauthAfter.Milliseconds()),
+		"connections.max.reauth.ms":                             strconv.FormatInt(reauthAfter.Milliseconds(), 10),
 		sasl + "sasl.enabled.mechanisms":                        "PLAIN,SCRAM-SHA-512,OAUTHBEARER",
 		sasl + "plain.sasl.jaas.config":                         security + `plain.PlainLoginModule required user_` + User + `="` + Password + `";`,
 		sasl + "scram-sha-512.sasl.jaas.config":                 security + `scram.ScramLoginModule required;`,

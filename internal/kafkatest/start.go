@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -133,7 +134,7 @@ func (o Options) newIdentity() (*identity, error) {
 }
 
 func (n *Node) writeProperties(shared map[string]string, o Options) error {
-	own := map[string]string{"node.id": fmt.Sprint(n.id), "log.dirs": n.path("data")}
+	own := map[string]string{"node.id": strconv.Itoa(int(n.id)), "log.dirs": n.path("data")}
 	maps.Copy(own, listenerProperties(n.listeners))
 	if n.identity != nil {
 		maps.Copy(own, secureProperties(n.path("server.pem"), o.ReauthAfter))

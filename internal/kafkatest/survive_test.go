@@ -18,6 +18,7 @@ import (
 const envVictim = "KAFKATEST_VICTIM"
 
 func TestNodeDoesNotOutliveItsTestBinary(t *testing.T) {
+	t.Parallel()
 	for _, end := range []string{"sigkill", "panic", "paused"} {
 		t.Run(end, func(t *testing.T) {
 			t.Parallel()
@@ -70,9 +71,9 @@ func runVictim(end string) {
 		panic(err)
 	}
 	if end == "paused" {
-		n.Pause()
+		err = n.Pause()
 	}
-	fmt.Println(n.PID(), n.Dir())
+	fmt.Println(n.PID(), n.Dir(), err)
 	switch end {
 	case "panic":
 		panic("a test's panic")

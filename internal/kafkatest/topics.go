@@ -8,9 +8,9 @@ import (
 
 // CreateTopic implements [Broker].
 func (r *Remote) CreateTopic(topic string, partitions int32) error {
-	err := r.withAdmin("create topic "+topic, func(a sarama.ClusterAdmin) error {
+	err := r.withAdmin("create topic "+topic, afterRetry(sarama.ErrTopicAlreadyExists, func(a sarama.ClusterAdmin) error {
 		return a.CreateTopic(topic, &sarama.TopicDetail{NumPartitions: partitions, ReplicationFactor: -1}, false)
-	})
+	}))
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,9 @@ func (r *Remote) awaitLeaders(topic string, partitions int32) error {
 
 // DeleteTopic implements [Broker].
 func (r *Remote) DeleteTopic(topic string) error {
-	err := r.withAdmin("delete topic "+topic, func(a sarama.ClusterAdmin) error { return a.DeleteTopic(topic) })
+	err := r.withAdmin("delete topic "+topic, afterRetry(sarama.ErrUnknownTopicOrPartition, func(a sarama.ClusterAdmin) error {
+		return a.DeleteTopic(topic)
+	}))
 	if err != nil {
 		return err
 	}
@@ -59,9 +61,9 @@ func (r *Remote) DeleteTopic(topic string) error {
 
 // AddPartitions implements [Broker].
 func (r *Remote) AddPartitions(topic string, total int32) error {
-	err := r.withAdmin("add partitions to "+topic, func(a sarama.ClusterAdmin) error {
+	err := r.withAdmin("add partitions to "+topic, afterRetry(sarama.ErrInvalidPartitions, func(a sarama.ClusterAdmin) error {
 		return a.CreatePartitions(topic, total, nil, false)
-	})
+	}))
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (c *conn) reset() {
 	close(c.done)
 	for _, end := range []net.Conn{c.client, c.broker} {
 		if tcp, ok := end.(*net.TCPConn); ok {
-			tcp.SetLinger(0)
+			_ = tcp.SetLinger(0) // fails on a connection that has ended, which needs no reset
 		}
 		if end != nil {
 			end.Close()

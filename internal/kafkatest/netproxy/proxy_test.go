@@ -42,7 +42,7 @@ func echo(t *testing.T) (addr string) {
 				return
 			}
 			// Ends when the client closes.
-			wg.Go(func() { io.Copy(c, c); c.Close() })
+			wg.Go(func() { _, _ = io.Copy(c, c); c.Close() })
 		}
 	})
 	return l.Addr().String()
@@ -91,7 +91,7 @@ func (c *client) ask(key int16) {
 
 func (c *client) receive(length int) {
 	c.t.Helper()
-	c.SetReadDeadline(time.Now().Add(30 * time.Second)) // so that a fault of the proxy is a failure and not a hang
+	must(c.t, c.SetReadDeadline(time.Now().Add(30*time.Second))) // so that a fault of the proxy is a failure and not a hang
 	_, err := io.ReadFull(c, make([]byte, length))
 	must(c.t, err)
 }
@@ -99,11 +99,11 @@ func (c *client) receive(length int) {
 // silent asserts that nothing comes: a mistake here makes the test pass that should fail, never the other way round.
 func (c *client) silent() {
 	c.t.Helper()
-	c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+	must(c.t, c.SetReadDeadline(time.Now().Add(100*time.Millisecond)))
 	if n, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		c.t.Errorf("read %d bytes, %v, from a cut connection", n, err)
 	}
-	c.SetReadDeadline(time.Time{})
+	must(c.t, c.SetReadDeadline(time.Time{}))
 }
 
 func TestCutHoldsUntilRestore(t *testing.T) {

@@ -39,7 +39,9 @@ func run(ctx context.Context, version string, nodes int, check bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(strings.Join(broker.Addrs(), ","))
+	if _, err := fmt.Fprintln(os.Stdout, strings.Join(broker.Addrs(), ",")); err != nil {
+		return errors.Join(err, broker.Close())
+	}
 	<-ctx.Done()
 	return broker.Close()
 }
