@@ -36,9 +36,10 @@ func New(ctx context.Context, addrs []string, group string, conf *sarama.Config,
 // Over returns the Link of one member of group over a client that the user owns, with the client's configuration and addresses. It
 // does not connect.
 //
-// Close and Cut leave the client alone, so two things are weaker than with [New]: a stop waits for the client's own timeouts where
+// Close and Cut leave the client alone, so three things are weaker than with [New]: a stop waits for the client's own timeouts where
 // its fetches hang, and the client's own periodic refresh asks for a deleted topic Metadata.Retry.Max times, which holds up a
-// refresh that comes in that time.
+// refresh that comes in that time. And there is no periodic refresh of the Link's own: that a topic is missing or back is noticed
+// when somebody asks for it, which the leader of a group does at each join and at each Metadata.RefreshFrequency.
 func Over(client sarama.Client, group string, opt Options) (*Link, error) {
 	if client.Closed() {
 		return nil, sarama.ErrClosedClient
