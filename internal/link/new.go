@@ -34,7 +34,7 @@ func New(ctx context.Context, addrs []string, group string, conf *sarama.Config,
 }
 
 // Over returns the Link of one member of group over a client that the user owns, with the client's configuration and addresses. It
-// does not connect.
+// does not wait for a connection.
 //
 // Close and Cut leave the client alone, so three things are weaker than with [New]: a stop waits for the client's own timeouts where
 // its fetches hang, and the client's own periodic refresh asks for a deleted topic Metadata.Retry.Max times, which holds up a
