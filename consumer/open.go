@@ -10,9 +10,9 @@ import (
 	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/config"
-	"github.com/evenkeel-go/evenkeel/internal/strategy"
 	"github.com/evenkeel-go/evenkeel/internal/commit"
 	"github.com/evenkeel-go/evenkeel/internal/link"
+	"github.com/evenkeel-go/evenkeel/internal/strategy"
 )
 
 // client is what sarama's group sees: our connections, with the configuration of the plan.
