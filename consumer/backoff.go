@@ -17,7 +17,7 @@ const (
 // backoff counts tries that failed one after another, and the pause that follows from it.
 type backoff struct {
 	tries    int
-	refusals int // of the credentials
+	refusals int // answers of no, see link.Refused
 }
 
 func (b *backoff) reset() { b.tries, b.refusals = 0, 0 }

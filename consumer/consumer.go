@@ -45,7 +45,8 @@ func New(cfg Config, h handler.Handler) (*Consumer, error) {
 // most 6 s when no broker can be reached and no task runs.
 //
 // Brokers that cannot be reached, now or later, are waited for, with pauses that grow to 10 s. Run returns an error only for what
-// waiting does not mend: see [FatalError]. Wrong credentials count as that only until the member has once been part of the group.
+// waiting does not mend: see [FatalError]. Refused credentials, certificates and rights count as that only until the member has once been
+// part of the group, and at the third try: they may be about to be mended.
 //
 // A second call returns [ErrRanBefore].
 func (c *Consumer) Run(ctx context.Context) error {

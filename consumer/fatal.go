@@ -7,9 +7,10 @@ import (
 	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/internal/link"
 )
 
-// refusedLimit is how many refusals of the credentials a member that was never part of the group takes before Run returns. One may
+// refusedLimit is how many refusals (of the credentials, the certificate, the rights) a member that was never part of the group takes before Run returns. One may
 // be a broker that has not loaded a new user yet.
 const refusedLimit = 3
 
@@ -28,17 +29,13 @@ func (f *FatalError) Unwrap() error { return f.err }
 
 // judge returns the error that ends Run, nil when trying again may help.
 func (c *Consumer) judge(err error, tries *backoff) error {
-	if isRefusal(err) {
+	if link.Refused(err) {
 		tries.refusals++
 		if c.watched.everJoined() || tries.refusals < refusedLimit {
 			return nil
 		}
 	}
 	return c.explain(err)
-}
-
-func isRefusal(err error) bool {
-	return errors.Is(err, sarama.ErrSASLAuthenticationFailed) || errors.Is(err, sarama.ErrUnsupportedSASLMechanism)
 }
 
 // explain returns a *FatalError, or nil for an error that is not.
@@ -54,7 +51,7 @@ func (c *Consumer) remedy(err error) string {
 	p := c.plan()
 	var bad sarama.ConfigurationError
 	switch {
-	case isRefusal(err):
+	case errors.Is(err, sarama.ErrSASLAuthenticationFailed), errors.Is(err, sarama.ErrUnsupportedSASLMechanism):
 		return "check user, password and mechanism in Net.SASL"
 	case errors.Is(err, sarama.ErrInvalidSessionTimeout):
 		return fmt.Sprintf("the session timeout is %v (Consumer.Group.Session.Timeout): set config.Input.Broker to the broker's "+
@@ -81,6 +78,8 @@ func (c *Consumer) remedy(err error) string {
 		return "the client was closed under Run: end Run by its context first"
 	case errors.As(err, &bad):
 		return "correct Config.Sarama"
+	case link.Refused(err):
+		return "check Net.TLS and Net.SASL in Config.Sarama against the brokers' listener, and the rights of this user"
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package consumer_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -77,22 +78,26 @@ func TestFatalErrorsSayWhatToDo(t *testing.T) {
 	}
 }
 
-// B09: a member that was never part of the group reports wrong credentials after a few tries; one that was waits.
-func TestWrongCredentialsEndOnlyAFirstStart(t *testing.T) {
-	refused := fmt.Errorf("dial: %w", sarama.ErrSASLAuthenticationFailed)
-	c, tries := newConsumer(t, nil), &consumer.Tries{}
-	for i := range 2 {
-		if err := c.Judge(tries, refused); err != nil {
-			t.Errorf("try %d: %v", i, err)
+// B09: a member that was never part of the group reports what is refused after a few tries; one that was waits.
+func TestARefusalEndsOnlyAFirstStart(t *testing.T) {
+	for _, refusal := range []error{
+		sarama.ErrSASLAuthenticationFailed, sarama.ErrGroupAuthorizationFailed, &tls.CertificateVerificationError{Err: errors.New("unknown authority")},
+	} {
+		refused := fmt.Errorf("dial: %w", refusal)
+		c, tries := newConsumer(t, nil), &consumer.Tries{}
+		for i := range 2 {
+			if err := c.Judge(tries, refused); err != nil {
+				t.Errorf("try %d: %v", i, err)
+			}
 		}
-	}
-	if err := c.Judge(tries, refused); err == nil {
-		t.Error("the third refusal is not reported")
-	}
-	c.SetJoined()
-	for range 10 {
-		if err := c.Judge(tries, refused); err != nil {
-			t.Errorf("a member gave up: %v", err)
+		if err := c.Judge(tries, refused); !errors.Is(err, refusal) {
+			t.Errorf("the third %v is not reported", refusal)
+		}
+		c.SetJoined()
+		for range 10 {
+			if err := c.Judge(tries, refused); err != nil {
+				t.Errorf("a member gave up: %v", err)
+			}
 		}
 	}
 }
