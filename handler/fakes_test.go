@@ -138,6 +138,7 @@ func (c committer) Release(ctx context.Context) {
 type claim struct {
 	partition int32
 	initial   int64
+	end       int64 // high watermark
 	messages  chan *sarama.ConsumerMessage
 
 	mu     sync.Mutex
@@ -161,7 +162,7 @@ func (c *claim) put(from, to int) {
 func (c *claim) Topic() string                            { return topic }
 func (c *claim) Partition() int32                         { return c.partition }
 func (c *claim) InitialOffset() int64                     { return c.initial }
-func (c *claim) HighWaterMarkOffset() int64               { return 0 }
+func (c *claim) HighWaterMarkOffset() int64               { return c.end }
 func (c *claim) Messages() <-chan *sarama.ConsumerMessage { return c.messages }
 
 func (c *claim) Pause()  { c.setPaused(true) }

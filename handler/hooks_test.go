@@ -183,7 +183,7 @@ func TestGapIsTold(t *testing.T) {
 			m := newMemberSession()
 			m.stored = test.stored
 			c := newClaim(0, 0)
-			c.initial = sarama.OffsetOldest
+			c.initial, c.end = sarama.OffsetOldest, 503
 			c.put(500, 503)
 			done := g.consumeIn(m, c)
 			time.Sleep(time.Minute)
@@ -197,6 +197,32 @@ func TestGapIsTold(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A coordinator that has just taken over may tell sarama that nothing was committed. What was finished is not run again then, and
+// the commit stays.
+func TestCommitThatIsFoundLateIsKept(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		var heard gaps
+		o := options(t)
+		o.Hooks = []any{&heard}
+		g := newGroup(t, o, nothing)
+		m := newMemberSession()
+		m.stored = 3
+		c := newClaim(0, 5)
+		c.initial, c.end = sarama.OffsetOldest, 5
+		done := g.consumeIn(m, c)
+		time.Sleep(time.Minute)
+		m.cancel(nil)
+		<-done
+		g.wantStarted(3, 4)
+		if len(m.marks) == 0 || slices.Min(m.marks) < 4 || m.committed(0) != 5 {
+			t.Errorf("committed %v, want nothing below 4, and 5 in the end", m.marks)
+		}
+		if len(heard.list) != 0 {
+			t.Errorf("a gap was told: %+v", heard.list)
+		}
+	})
 }
 
 // A broker that is slow to say what was committed holds up no revocation.

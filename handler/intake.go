@@ -40,6 +40,9 @@ func (l *loop) take(batch []*sarama.ConsumerMessage) {
 		l.first = false
 		l.begin(batch[0])
 	}
+	if batch = l.skipDone(batch); len(batch) == 0 {
+		return
+	}
 	if !l.plan.CopyMessages {
 		l.exchange(l.tasks(batch))
 		return
@@ -62,21 +65,40 @@ func (l *loop) tasks(batch []*sarama.ConsumerMessage) []Task {
 	return slab
 }
 
-// begin looks at where the partition starts. A group without a commit there commits its start: a member that dies in its first
-// task must not leave the choice to the next one's Offsets.Initial. A commit that lies elsewhere than what there is means lost
-// messages.
+// begin looks at where the partition starts, when sarama knew of no commit to start at. A group without a commit there commits its
+// start: a member that dies in its first task must not leave the choice to the next one's Offsets.Initial. Where there is a commit
+// after all, either it lies outside the log and messages are lost, or sarama was told wrong.
 func (l *loop) begin(m *sarama.ConsumerMessage) {
 	if l.source.InitialOffset() >= 0 {
 		return
 	}
 	select {
 	case c := <-l.pool.aside(l.committer.Committed):
-		if c >= 0 && c != m.Offset {
-			l.tellGap(c, m.Offset)
-		}
-		l.commit(m.Offset, l.pool.now())
+		l.beginAt(c, m.Offset)
 	case <-l.intake.Done(): // the answer may take longer than a revoked claim has
 	}
+}
+
+// beginAt: a coordinator that has just taken over may say for a moment that nothing was committed, without an error (seen up to 1 s
+// on Kafka 4.4). What lies before the commit is done then, and committing the start would forget it.
+func (l *loop) beginAt(committed, first int64) {
+	switch {
+	case committed > first && committed <= l.source.HighWaterMarkOffset():
+		l.logger.LogAttrs(context.Background(), slog.LevelInfo, "the commit of the partition was found late: going on there", attrCommitted(committed))
+		l.doneBelow, l.finished, l.committed = committed, committed, committed
+		return
+	case committed >= 0 && committed != first:
+		l.tellGap(committed, first)
+	}
+	l.commit(first, l.pool.now())
+}
+
+// skipDone leaves out what was finished before the claim.
+func (l *loop) skipDone(batch []*sarama.ConsumerMessage) []*sarama.ConsumerMessage {
+	for len(batch) > 0 && batch[0].Offset < l.doneBelow {
+		batch = batch[1:]
+	}
+	return batch
 }
 
 func (l *loop) tellGap(committed, first int64) {

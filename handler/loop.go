@@ -40,6 +40,7 @@ type loop struct {
 	bytes   int64
 	room    room
 
+	doneBelow  int64 // what lies before it was finished earlier
 	finished   int64 // next offset after the last finished task
 	committed  int64 // last offset handed to the committer
 	lastCommit time.Duration
