@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/handler"
 	"github.com/evenkeel-go/evenkeel/internal/lease"
+	"github.com/evenkeel-go/evenkeel/internal/link"
 )
 
 // LeaseError is the cause with which tasks are cancelled when the member can no longer be sure of its membership. It wraps
@@ -110,12 +111,17 @@ func (k *leaseKeeper) take(sent time.Time, err error) (over bool) {
 		k.lease.Rebalancing(sent)
 		k.lastGood = sent
 	}
+	refused := link.Refused(err) && !link.Refused(k.last)
 	k.last = err
 	e := &LeaseError{Silence: time.Since(k.lastGood), Err: err}
 	over = isRemoval(err) || !time.Now().Before(k.lease.End())
 	k.mu.Unlock()
-	if over {
+	switch {
+	case over:
 		k.session.lose(e)
+	case refused: // somebody has to act, and the lease may last for minutes
+		k.session.m.hooks.failed(err)
+		k.session.m.watched.trouble(err)
 	}
 	return over
 }
