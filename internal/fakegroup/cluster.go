@@ -1,6 +1,7 @@
 package fakegroup
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -96,11 +97,11 @@ func (c *Cluster) partitions(topic string) ([]int32, error) {
 	return ids, nil
 }
 
-// known says whether every topic exists, as sarama's Client.RefreshMetadata does.
+// known says whether every topic exists, as sarama's Client.RefreshMetadata does: its error names the topic, and wraps.
 func (c *Cluster) known(topics ...string) error {
 	for _, topic := range topics {
 		if _, err := c.partitions(topic); err != nil {
-			return err
+			return fmt.Errorf("%s: %w", topic, err)
 		}
 	}
 	return nil

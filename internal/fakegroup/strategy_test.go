@@ -124,8 +124,7 @@ func TestStrategiesWithoutACommonProtocolAreRefused(t *testing.T) {
 		cfg := eager()
 		cfg.Consumer.Group.Rebalance.GroupStrategies = list
 		_, err := fakegroup.NewGroup(newCluster(1), group, cfg)
-		var want sarama.ConfigurationError
-		if !errors.As(err, &want) {
+		if _, ok := errors.AsType[sarama.ConfigurationError](err); !ok {
 			t.Errorf("NewGroup with %d strategies: %v, want a configuration error", len(list), err)
 		}
 	}

@@ -26,6 +26,11 @@ func TestAddedPartitionsAreClaimedAfterARefresh(t *testing.T) {
 		if n := len(a.h.current().Claims()[topic]); n != 3 {
 			t.Errorf("%d claims after the refresh, want 3", n)
 		}
+		c.AddPartitions(topic, 5)
+		pass(65 * time.Second)
+		if n := len(a.h.current().Claims()[topic]); n != 5 {
+			t.Errorf("%d claims after the next refresh, want 5", n)
+		}
 	})
 }
 
