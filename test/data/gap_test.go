@@ -4,6 +4,9 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/consumer"
 	"github.com/evenkeel-go/evenkeel/handler"
@@ -79,7 +82,7 @@ func trim(t *testing.T, g *kit.Group, to int64) {
 }
 
 // B44. The tasks that run or are ready when their successors are trimmed end well; the partition then goes on at what is left. The
-// neighbour, whose session sarama ends with it, has one more run of its task at most.
+// neighbour, whose session sarama ends with it, has one more run of its task at most. B11: the claim ends at once when its stream is closed.
 func TestB44RecordsAreTrimmedInMidTask(t *testing.T) {
 	kit.Each(t, func(t *testing.T, s kit.Setting) {
 		g, told := s.Group(t, 2), &gaps{}
@@ -101,6 +104,9 @@ func TestB44RecordsAreTrimmedInMidTask(t *testing.T) {
 		wantRuns(g, 0, 15, 20)
 		g.WantAtMost(15, kit.Started, kit.OnPartition(0))
 		told.wantOne(g, 10, 15, "5")
+		closed := g.UntilSeen(1, kit.Troubled, kit.Is(sarama.ErrOffsetOutOfRange))[0]
+		ended := g.UntilSeen(1, kit.Released, kit.OnPartition(0), kit.Saying("stream ended"))[0]
+		g.WantWithin("the claim whose stream was closed ends", closed.At, ended.At, 100*time.Millisecond) // B11
 
 		other.Open()
 		g.UntilSeen(1, kit.Committed, kit.OnPartition(1), kit.AtOffset(10))
