@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/IBM/sarama"
+
 	"github.com/evenkeel-go/evenkeel/handler"
 	"github.com/evenkeel-go/evenkeel/test/kit"
 )
@@ -35,3 +37,6 @@ func stable(g *kit.Group, members int) bool {
 	d, err := g.Broker.Group(g.Name)
 	return err == nil && d.State == "Stable" && len(d.Members) == members
 }
+
+// nothing changes no configuration.
+func nothing(*sarama.Config) {}

@@ -17,7 +17,7 @@ import (
 // shared has the limits that a broker has by default, all doors, and clients that have to authenticate again in every long task.
 var shared = kafkatest.Shared{Options: kafkatest.Options{
 	Secure: true, ReauthAfter: reauthAfter,
-	Properties: map[string]string{"group.min.session.timeout.ms": "6000"},
+	Properties: map[string]string{"group.min.session.timeout.ms": "6000", "log.cleaner.backoff.ms": "500"},
 }}
 
 func TestMain(m *testing.M) {
