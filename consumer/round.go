@@ -17,6 +17,7 @@ var errTopicsChanged = fmt.Errorf("the topics that match Config.TopicPattern hav
 // round is one call of Consume. Its contexts are separate, because a stop ends them one after another: first the session, so that
 // nothing starts any more; when no task runs, the connections under it.
 type round struct {
+	run      context.Context // of Run
 	session  context.Context // given to Consume
 	end      context.CancelCauseFunc
 	binding  context.Context // of the group connection
@@ -40,8 +41,8 @@ type sessionEnd struct {
 // calm says that the next Consume may follow at once.
 func (e sessionEnd) calm() bool { return e.kind == EndRebalance || e.lasted >= calm }
 
-func newRound() *round {
-	r := &round{}
+func newRound(run context.Context) *round {
+	r := &round{run: run}
 	r.session, r.end = context.WithCancelCause(context.Background())
 	r.binding, r.cut = context.WithCancel(context.Background())
 	r.work, r.stopWork = context.WithCancelCause(context.Background())
@@ -96,7 +97,7 @@ func (r *round) whenIdle() <-chan struct{} {
 
 // consumeOnce is one Consume, with everything that goes on beside it.
 func (m *membership) consumeOnce(ctx context.Context) (sessionEnd, error) {
-	r := newRound()
+	r := newRound(ctx)
 	m.setRound(r)
 	defer m.setRound(nil)
 	if m.link != nil {

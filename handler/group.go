@@ -82,7 +82,7 @@ func (g *GroupHandler) newLoop(s sarama.ConsumerGroupSession, c sarama.ConsumerG
 	start := max(c.InitialOffset(), -1)
 	plan := g.opts.Plan
 	return &loop{
-		claim: newClaim(s.Context(), key, g.pool), group: s, session: s.Context(), work: workOf(s), heard: g.heard,
+		claim: newClaim(s.Context(), haltOf(s), key, g.pool), group: s, session: s.Context(), work: workOf(s), heard: g.heard,
 		source: c, messages: c.Messages(), committer: g.committerOf(s, c), plan: plan, retry: g.opts.Retry,
 		alarm: newAlarm(), open: true, first: true, finished: start, committed: start, lastCommit: -plan.CommitInterval,
 		room: room{source: source, messages: plan.BacklogMessages, bytes: plan.BacklogBytes},
@@ -95,6 +95,14 @@ func workOf(s sarama.ConsumerGroupSession) context.Context {
 		return own.Work()
 	}
 	return context.Background()
+}
+
+// haltOf returns the context that ends before the session's own when the member is asked to stop.
+func haltOf(s sarama.ConsumerGroupSession) context.Context {
+	if own, ok := s.(member.Session); ok {
+		return own.Stop()
+	}
+	return s.Context()
 }
 
 func (g *GroupHandler) enter(c *claim) {
