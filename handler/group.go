@@ -97,12 +97,13 @@ func workOf(s sarama.ConsumerGroupSession) context.Context {
 	return context.Background()
 }
 
-// haltOf returns the context that ends before the session's own when the member is asked to stop.
+// haltOf returns the context that ends before the session's own when the member is asked to stop. Where the user calls Consume, it is
+// the session's own that ends with the user's.
 func haltOf(s sarama.ConsumerGroupSession) context.Context {
 	if own, ok := s.(member.Session); ok {
 		return own.Stop()
 	}
-	return s.Context()
+	return context.Background()
 }
 
 func (g *GroupHandler) enter(c *claim) {
