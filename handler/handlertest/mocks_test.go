@@ -82,12 +82,17 @@ func TestSmallMockBufferDoesNotDeadlock(t *testing.T) {
 func TestClosedMockEndsTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, pc := expect(t, nil, 0)
-		run := handlertest.New(t, sleep(time.Minute), handlertest.Options{})
+		ends := make(endings, 10)
+		run := handlertest.New(t, sleep(time.Minute), handlertest.Options{Hooks: []any{ends}})
 		run.Consume(topic, 0, pc)
 		pc.YieldMessage(&sarama.ConsumerMessage{})
+		run.Deliver(message(2, "b"))
 		run.WaitIdle()
 		pc.AsyncClose()
-		synctest.Wait()
+		time.Sleep(time.Second)
+		if n := len(ends); n != 2 {
+			t.Errorf("%d claims ended, want both", n)
+		}
 		run.Deliver(message(1, "a"))
 		run.WantCommitted(topic, 1, 1)
 		run.WantCommitted(topic, 0, 1)

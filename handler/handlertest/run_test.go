@@ -64,102 +64,9 @@ func TestZeroOptionsWorkInRealTime(t *testing.T) {
 // The plan for short tasks leaves the commit to sarama's timer.
 func TestMarksOfShortTasksAreCommittedByTheTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		plan, err := config.For(time.Millisecond)
-		if err != nil {
-			t.Fatal(err)
-		}
-		run := handlertest.New(t, sleep(0), handlertest.Options{Plan: plan})
+		run := handlertest.New(t, sleep(0), handlertest.Options{Plan: short(t)})
 		run.Deliver(message(0, "a"), message(0, "b"), message(0, "c"))
 		run.WantCommitted(topic, 0, 3)
-	})
-}
-
-func TestRevokedTaskIsCancelledAndComesAgain(t *testing.T) {
-	eachWay(t, func(t *testing.T, how handlertest.Revocation) {
-		causes := make(chan error, 10)
-		work := handler.Func(func(ctx context.Context, task *handler.Task) error {
-			err := sleep(time.Hour)(ctx, task)
-			if err != nil {
-				causes <- err
-			}
-			return err
-		})
-		run := handlertest.New(t, work, handlertest.Options{})
-		run.Deliver(message(0, "a"), message(0, "b"))
-		run.WantStarted(topic, 0, 0)
-		run.Revoke(how)
-		if cause := <-causes; !errors.Is(cause, handler.ErrRevoked) {
-			t.Errorf("the task was cancelled with %v, want %v", cause, handler.ErrRevoked)
-		}
-		run.WantStarted(topic, 0, 0)
-		run.Assign(topic, 0)
-		run.WaitIdle()
-		run.WantStarted(topic, 0, 0, 0, 1)
-		run.WantCommitted(topic, 0, 2)
-	})
-}
-
-func TestDeliveredWhileRevokedWaitsForAssign(t *testing.T) {
-	eachWay(t, func(t *testing.T, how handlertest.Revocation) {
-		run := handlertest.New(t, sleep(time.Second), handlertest.Options{})
-		run.Deliver(message(0, "a"))
-		run.WaitIdle()
-		run.Revoke(how)
-		run.Deliver(message(0, "b"))
-		time.Sleep(time.Hour)
-		run.WantStarted(topic, 0, 0)
-		run.Assign(topic, 0)
-		run.WantCommitted(topic, 0, 2)
-	})
-}
-
-// Under cooperative the session lives on, under eager a new one begins.
-func TestSessionOutlivesCooperativeRevocation(t *testing.T) {
-	eachWay(t, func(t *testing.T, how handlertest.Revocation) {
-		ends := make(endings, 10)
-		run := handlertest.New(t, sleep(time.Second), handlertest.Options{Hooks: []any{ends}})
-		run.Deliver(message(0, "a"))
-		run.WaitIdle()
-		run.Revoke(how)
-		e := <-ends
-		if e.Reason != handler.Rebalance || (e.Cause == nil) != (how == handlertest.Cooperative) {
-			t.Errorf("claim ended for %v, session's cause %v", e.Reason, e.Cause)
-		}
-	})
-}
-
-// endings hears ends of claims.
-type endings chan handler.ClaimEnd
-
-func (c endings) OnClaimEnd(e handler.ClaimEnd) { c <- e }
-
-func TestLostMembershipCommitsNothingMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ends := make(endings, 1)
-		run := handlertest.New(t, sleep(time.Hour), handlertest.Options{Hooks: []any{ends}})
-		run.Deliver(message(0, "a"))
-		run.WantStarted(topic, 0, 0)
-		run.WantCommitted(topic, 0, 0) // the start of the partition
-		run.Revoke(handlertest.Lost)
-		if e := <-ends; e.Reason != handler.Lost || !errors.Is(e.Cause, sarama.ErrUnknownMemberId) {
-			t.Errorf("claim ended for %v, cause %v", e.Reason, e.Cause)
-		}
-		run.WantCommitted(topic, 0, 0)
-	})
-}
-
-func TestStopGivesRunningTasksTheirGrace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		plan, err := config.Input{Expected: time.Minute, StopGrace: 2 * time.Minute}.Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
-		run := handlertest.New(t, sleep(time.Minute), handlertest.Options{Plan: plan})
-		run.Deliver(message(0, "a"), message(0, "b"))
-		run.WantStarted(topic, 0, 0)
-		run.Stop()
-		run.WantCommitted(topic, 0, 1)
-		run.WantStarted(topic, 0, 0)
 	})
 }
 
@@ -210,26 +117,12 @@ func TestRecordsAreInOrder(t *testing.T) {
 	})
 }
 
-// B09: a task that hangs holds up neither a revocation nor its neighbours.
-func TestRevokeReturnsThoughATaskHangs(t *testing.T) {
-	eachWay(t, func(t *testing.T, how handlertest.Revocation) {
-		hang := make(chan struct{})
-		defer close(hang)
-		work := handler.Func(func(_ context.Context, task *handler.Task) error {
-			if task.Partition == 0 {
-				<-hang
-			}
-			return nil
-		})
-		run := handlertest.New(t, work, handlertest.Options{})
-		run.Deliver(message(0, "a"), message(1, "b"))
-		run.WantCommitted(topic, 1, 1)
-		run.WantStarted(topic, 0, 0)
-		began := time.Now()
-		run.Revoke(how)
-		if took := time.Since(began); took > 6*time.Second {
-			t.Errorf("Revoke took %v, want at most the grace of 5s and a second", took)
-		}
-		run.WantCommitted(topic, 0, 0)
-	})
+// short is a plan for short tasks: no copies, and commits by the timer.
+func short(t *testing.T) *config.Plan {
+	t.Helper()
+	plan, err := config.For(time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
 }
