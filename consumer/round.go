@@ -18,7 +18,7 @@ var errTopicsChanged = fmt.Errorf("the topics that match Config.TopicPattern hav
 // nothing starts any more; when no task runs, the connections under it.
 type round struct {
 	run      context.Context // of Run
-	session  context.Context // given to Consume
+	session  context.Context // given to Consume; below run, so that nothing starts once run has ended, however soon
 	end      context.CancelCauseFunc
 	binding  context.Context // of the group connection
 	cut      context.CancelFunc
@@ -43,7 +43,7 @@ func (e sessionEnd) calm() bool { return e.kind == EndRebalance || e.lasted >= c
 
 func newRound(run context.Context) *round {
 	r := &round{run: run}
-	r.session, r.end = context.WithCancelCause(context.Background())
+	r.session, r.end = context.WithCancelCause(run)
 	r.binding, r.cut = context.WithCancel(context.Background())
 	r.work, r.stopWork = context.WithCancelCause(context.Background())
 	return r
@@ -142,7 +142,6 @@ func (m *membership) stopRound(ctx context.Context, r *round, done <-chan struct
 		return
 	}
 	m.watched.enter(StateStopping)
-	r.end(handler.ErrDraining)
 	select {
 	case <-r.whenIdle():
 	case <-done:

@@ -36,9 +36,6 @@ func newSession(m *membership, r *round, s sarama.ConsumerGroupSession) *session
 // Work implements member.Session.
 func (s *session) Work() context.Context { return s.round.work }
 
-// Stop implements member.Session.
-func (s *session) Stop() context.Context { return s.round.run }
-
 // Committer implements member.Session.
 func (s *session) Committer(topic string, partition int32) member.Committer {
 	return s.m.commits.Claim(owner{session: s, id: s.MemberID()}, topic, partition)

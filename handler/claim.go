@@ -16,9 +16,8 @@ type claim struct {
 	logger *slog.Logger
 	intake context.Context // ends at the first sign of revocation that is not a closed channel: checked before each start
 	stop   context.CancelFunc
-	halted context.Context // ends when the member is asked to stop: checked before each start too
-	scope  *task.Scope     // parent of the contexts of its tasks
-	wake   chan struct{}   // 1: something ended. Lossy by design, the truth is under the lock
+	scope  *task.Scope   // parent of the contexts of its tasks
+	wake   chan struct{} // 1: something ended. Lossy by design, the truth is under the lock
 
 	// Under the pool's lock.
 	queue   schedule.Queue[Task]
@@ -54,10 +53,10 @@ type view struct {
 	finished int64 // next offset after the last finished task, -1 at first
 }
 
-func newClaim(session, halted context.Context, key Claim, p *pool) *claim {
+func newClaim(session context.Context, key Claim, p *pool) *claim {
 	c := &claim{
 		key: key, pool: p, logger: p.logger.With(attrTopic(key.Topic), attrPartition(key.Partition)),
-		scope: task.NewScope(session), wake: make(chan struct{}, 1), halted: halted, view: view{since: p.now(), finished: -1},
+		scope: task.NewScope(session), wake: make(chan struct{}, 1), view: view{since: p.now(), finished: -1},
 	}
 	c.intake, c.stop = context.WithCancel(session)
 	return c

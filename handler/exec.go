@@ -11,12 +11,12 @@ func (r *runner) exec() {
 			r.fail(i, recovered(recover()))
 		}
 	}()
-	intake, halted, watched := r.claim.intake, r.claim.halted, r.pool.hooks.perTask()
+	intake, watched := r.claim.intake, r.pool.hooks.perTask()
 	for {
 		if i = r.next.Add(1) - 1; i >= n { // the end, or the rest was taken back
 			break
 		}
-		if intake.Err() != nil || halted.Err() != nil { // the loop may not have seen it yet, and nothing starts after a revocation
+		if intake.Err() != nil { // the loop may not have seen it yet, and nothing starts after a revocation
 			r.giveBack(i)
 			break
 		}

@@ -109,7 +109,6 @@ func newMemberSession() *memberSession {
 }
 
 func (m *memberSession) Work() context.Context { return m.work }
-func (m *memberSession) Stop() context.Context { return m.Context() }
 
 func (m *memberSession) Committer(_ string, partition int32) member.Committer {
 	return committer{m, partition}

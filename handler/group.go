@@ -82,7 +82,7 @@ func (g *GroupHandler) newLoop(s sarama.ConsumerGroupSession, c sarama.ConsumerG
 	start := max(c.InitialOffset(), -1)
 	plan := g.opts.Plan
 	return &loop{
-		claim: newClaim(s.Context(), haltOf(s), key, g.pool), group: s, session: s.Context(), work: workOf(s), heard: g.heard,
+		claim: newClaim(s.Context(), key, g.pool), group: s, session: s.Context(), work: workOf(s), heard: g.heard,
 		source: c, messages: c.Messages(), committer: g.committerOf(s, c), plan: plan, retry: g.opts.Retry,
 		alarm: newAlarm(), open: true, first: true, finished: start, committed: start, lastCommit: -plan.CommitInterval,
 		room: room{source: source, messages: plan.BacklogMessages, bytes: plan.BacklogBytes},
@@ -93,15 +93,6 @@ func (g *GroupHandler) newLoop(s sarama.ConsumerGroupSession, c sarama.ConsumerG
 func workOf(s sarama.ConsumerGroupSession) context.Context {
 	if own, ok := s.(member.Session); ok {
 		return own.Work()
-	}
-	return context.Background()
-}
-
-// haltOf returns the context that ends before the session's own when the member is asked to stop. Where the user calls Consume, it is
-// the session's own that ends with the user's.
-func haltOf(s sarama.ConsumerGroupSession) context.Context {
-	if own, ok := s.(member.Session); ok {
-		return own.Stop()
 	}
 	return context.Background()
 }

@@ -18,10 +18,6 @@ type Session interface {
 	// It is the parent of all task contexts and outlives the session.
 	Work() context.Context
 
-	// Stop ends when the member is asked to stop. The session's context follows by way of another goroutine, and nothing may start
-	// in between.
-	Stop() context.Context
-
 	// Committer returns the committer of one claimed partition. It is called once a claim, from the claim's goroutine.
 	Committer(topic string, partition int32) Committer
 }
