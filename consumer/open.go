@@ -77,7 +77,7 @@ func (c *Consumer) connect(ctx context.Context) (*link.Link, error) {
 func (c *Consumer) dial(ctx context.Context, conf *sarama.Config) (*link.Link, error) {
 	opts := link.Options{
 		Short: c.cfg.Plan.CallTimeout, Long: c.cfg.Plan.JoinReadTimeout, Patience: c.cfg.Plan.Patience,
-		OnMissing: c.topicMissing, Logger: c.log,
+		OnMissing: c.topicMissing, OnReplaced: c.topicReplaced, Logger: c.log,
 	}
 	if c.cfg.Client != nil {
 		return link.Over(c.cfg.Client, c.cfg.Group, opts)

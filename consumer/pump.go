@@ -34,6 +34,9 @@ func (m *membership) groupError(quiet *throttle, err error) {
 	if m.watched.is(StateStopping) && errors.Is(err, net.ErrClosed) {
 		return // our own doing
 	}
+	if m.knownMissing(err) {
+		return // told already
+	}
 	m.hooks.failed(err)
 	m.watched.trouble(err)
 	attrs := []slog.Attr{slog.Any("error", err)}
@@ -44,6 +47,12 @@ func (m *membership) groupError(quiet *throttle, err error) {
 		attrs = []slog.Attr{slog.Any("error", ce.Err), slog.String("topic", ce.Topic), slog.Int("partition", int(ce.Partition))}
 	}
 	quiet.warn(source+" "+err.Error(), "the group reports an error", attrs...)
+}
+
+// knownMissing finds what sarama repeats every 2 s for each claim of a topic that is gone.
+func (m *membership) knownMissing(err error) bool {
+	var ce *sarama.ConsumerError
+	return errors.As(err, &ce) && errors.Is(ce.Err, sarama.ErrUnknownTopicOrPartition) && m.watched.isMissing(ce.Topic)
 }
 
 // commitAnswered hears each answer to a commit.

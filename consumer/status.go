@@ -159,6 +159,12 @@ func (w *watched) topic(name string, missing bool) {
 	}
 }
 
+func (w *watched) isMissing(topic string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.missing[topic]
+}
+
 func (w *watched) trouble(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

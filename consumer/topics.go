@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/handler"
 )
 
 // TopicError says that a topic cannot be consumed for now.
@@ -65,4 +67,23 @@ func (c *Consumer) topicMissing(topic string, missing bool) {
 	c.log.Warn("topic does not exist: create it, or remove it from Config.Topics; the others are consumed meanwhile", slog.String("topic", topic))
 	c.hooks.failed(err)
 	c.watched.trouble(err)
+}
+
+// errTopicReplaced ends a session that has claims of a topic that is another one by now. It is a rebalance to the tasks.
+var errTopicReplaced = fmt.Errorf("the topic was deleted and created again: %w", handler.ErrRevoked)
+
+// topicReplaced is told by the link when a topic is another one than before, under the same name. sarama would go on in it at the
+// offset that it had reached in the old one, and a task of the old one would commit an offset that means nothing.
+func (c *Consumer) topicReplaced(topic string) {
+	_, m := c.watched.snapshot()
+	if m == nil || !m.commits.Restart(topic) {
+		return
+	}
+	err := &TopicError{Topic: topic, err: errTopicReplaced}
+	c.log.Warn("topic was deleted and created again: it is consumed from its start", slog.String("topic", topic))
+	c.hooks.failed(err)
+	c.watched.trouble(err)
+	if r := m.currentRound(); r != nil {
+		r.end(errTopicReplaced)
+	}
 }

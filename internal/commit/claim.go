@@ -27,6 +27,7 @@ type Claim struct {
 	sending   bool  // in the request that is under way
 	queued    bool  // in due
 	released  bool
+	restarted bool      // its topic is another one now: nothing but the start is committed
 	tries     int       // since the last answer that settled it
 	since     time.Time // when pending was handed over
 	notBefore time.Time // pause after a failure
@@ -41,7 +42,7 @@ func (c *Claim) Committed() int64 { return c.lookUp(c.loop.context()) }
 func (c *Claim) Commit(offset int64) {
 	l := c.loop
 	l.mu.Lock()
-	if !c.released {
+	if !c.released && !c.restarted {
 		c.pending, c.since = offset, time.Now()
 		l.queueLocked(c)
 	}
@@ -79,5 +80,6 @@ func (c *Claim) giveUp() {
 	c.loop.mu.Lock()
 	defer c.loop.mu.Unlock()
 	c.released, c.pending = true, -1
+	delete(c.loop.held, c)
 	delete(c.loop.stored, key{c.Topic, c.Partition})
 }

@@ -61,17 +61,38 @@ type Loop struct {
 	ctx    context.Context //nolint:containedctx // of Run, for look-ups
 	due    []*Claim
 	stored map[key]int64
+	held   map[*Claim]struct{}
 }
 
 // New makes a loop; nothing is sent before [Loop.Run].
 func New(o Options) *Loop {
-	return &Loop{opts: o, wake: make(chan struct{}, 1), ctx: context.Background(), stored: map[key]int64{}}
+	return &Loop{opts: o, wake: make(chan struct{}, 1), ctx: context.Background(), stored: map[key]int64{}, held: map[*Claim]struct{}{}}
 }
 
 // Claim returns the committer of a partition that the member has just claimed.
 func (l *Loop) Claim(o Owner, topic string, partition int32) *Claim {
 	lookUp := func(ctx context.Context) int64 { return l.opts.LookUp(ctx, topic, partition) }
-	return &Claim{Topic: topic, Partition: partition, loop: l, owner: o, lookUp: lookUp, pending: -1}
+	c := &Claim{Topic: topic, Partition: partition, loop: l, owner: o, lookUp: lookUp, pending: -1}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held[c] = struct{}{}
+	return c
+}
+
+// Restart commits the start of the claimed partitions of a topic, which has become another one under its old name, and nothing that is
+// handed over later: those are offsets of the old one. It says whether there are any.
+func (l *Loop) Restart(topic string) (any bool) {
+	l.mu.Lock()
+	for c := range l.held {
+		if c.Topic == topic {
+			any = true
+			c.restarted, c.pending, c.since = true, 0, time.Now()
+			l.queueLocked(c)
+		}
+	}
+	l.mu.Unlock()
+	l.signal()
+	return any
 }
 
 // Stored returns what the broker has confirmed for a partition that is claimed now, -1 as long as it has not.

@@ -67,8 +67,12 @@ func (l *Link) GetOffset(topic string, partition int32, timestamp int64) (int64,
 	return value(l.context(), l, func() (int64, error) { return l.Client.GetOffset(topic, partition, timestamp) })
 }
 
-// LeaderAndEpoch is sarama's own, and returns when the bound context ends.
+// LeaderAndEpoch is sarama's own, and returns when the bound context ends. A topic that is missing has no leader: the one that sarama
+// remembers would be asked for the next message of it, and may have another topic of the name by then.
 func (l *Link) LeaderAndEpoch(topic string, partition int32) (*sarama.Broker, int32, error) {
+	if l.topics.state(topic) == missing {
+		return nil, -1, sarama.ErrUnknownTopicOrPartition
+	}
 	type leader struct {
 		broker *sarama.Broker
 		epoch  int32

@@ -70,7 +70,7 @@ func (l *Link) look(ctx context.Context, names []string) (*view, error) {
 		return nil, err
 	}
 	for _, name := range names {
-		l.topics.note(name, seen.missing(name))
+		l.topics.note(name, seen)
 	}
 	l.topics.publish()
 	return seen, nil

@@ -61,7 +61,7 @@ func newLink(group string, conf *sarama.Config, opt Options) *Link {
 	l.bound = &binding{l.life.ctx}
 	l.net = newNetwork(conf, l.life)
 	l.finder = &finder{link: l}
-	l.topics = newTopics(opt.OnMissing)
+	l.topics = newTopics(l.opt.tell)
 	l.group = newSeat("group", l, l.opt.Long)
 	l.commit = newSeat("commit", l, l.opt.Short)
 	return l

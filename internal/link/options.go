@@ -21,6 +21,10 @@ type Options struct {
 	// topics of other members are among them where this member leads the group. It is called from whichever goroutine found out and
 	// should return soon. May be nil.
 	OnMissing func(topic string, missing bool)
+	// OnReplaced is told that a topic was deleted and created again, as far as the cluster gives topics an identity (2.8 and newer,
+	// Version too): offsets of the old one mean nothing in the new one. It is called before sarama's client learns of it, in the
+	// manner of OnMissing. May be nil.
+	OnReplaced func(topic string)
 	// Logger gets a line when a connection to the coordinator is lost and when it is back. Default slog.Default().
 	Logger *slog.Logger
 }
@@ -31,4 +35,14 @@ func (o Options) withDefaults(conf *sarama.Config) Options {
 	o.Patience = cmp.Or(o.Patience, 10*time.Second)
 	o.Logger = cmp.Or(o.Logger, slog.Default())
 	return o
+}
+
+// tell calls whoever is to hear of what happened to a topic.
+func (o Options) tell(n news) {
+	switch {
+	case n.what == replaced && o.OnReplaced != nil:
+		o.OnReplaced(n.topic)
+	case n.what != replaced && o.OnMissing != nil:
+		o.OnMissing(n.topic, n.what == gone)
+	}
 }

@@ -4,14 +4,17 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/IBM/sarama"
 )
 
 // topics knows every topic that was ever asked for, and tells of each that goes or comes, once and in order.
 type topics struct {
-	tell func(topic string, missing bool) // may be nil
+	tell func(news)
 
 	mu      sync.Mutex
 	states  map[string]topicState
+	ids     map[string]identity
 	news    []news // not told yet
 	telling bool   // somebody tells; he takes what is added
 }
@@ -25,13 +28,25 @@ const (
 	fetched                   // and sarama's own client was told about it
 )
 
+// identity tells topics of one name apart.
+type identity struct{ now, before sarama.Uuid }
+
+// news is one thing that happened to a topic.
 type news struct {
-	topic   string
-	missing bool
+	topic string
+	what  event
 }
 
-func newTopics(tell func(string, bool)) *topics {
-	return &topics{tell: tell, states: make(map[string]topicState)}
+type event int
+
+const (
+	gone     event = iota // the cluster does not have it any more
+	back                  // it has
+	replaced              // it has another one of the name
+)
+
+func newTopics(tell func(news)) *topics {
+	return &topics{tell: tell, states: make(map[string]topicState), ids: make(map[string]identity)}
 }
 
 // state returns what was last heard of a topic.
@@ -52,19 +67,33 @@ func (t *topics) names() []string {
 }
 
 // note records what the cluster said. A topic that is there at the first look is no news.
-func (t *topics) note(topic string, gone bool) {
+func (t *topics) note(topic string, seen *view) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	before := t.states[topic]
+	isMissing := seen.missing(topic)
+	t.recogniseLocked(topic, seen.id(topic))
 	switch {
-	case gone && before != missing:
+	case isMissing && before != missing:
 		t.states[topic] = missing
-		t.news = append(t.news, news{topic, true})
-	case !gone && before < there:
+		t.news = append(t.news, news{topic, gone})
+	case !isMissing && before < there:
 		t.states[topic] = there
 		if before == missing {
-			t.news = append(t.news, news{topic, false})
+			t.news = append(t.news, news{topic, back})
 		}
+	}
+}
+
+// recogniseLocked finds a topic that is another one than before. A broker that lags behind may still tell of the one before.
+func (t *topics) recogniseLocked(topic string, id sarama.Uuid) {
+	known, none := t.ids[topic], sarama.Uuid{}
+	if id == none || id == known.now || id == known.before {
+		return
+	}
+	t.ids[topic] = identity{now: id, before: known.now}
+	if known.now != none {
+		t.news = append(t.news, news{topic, replaced})
 	}
 }
 
@@ -88,9 +117,7 @@ func (t *topics) publish() {
 			return
 		}
 		for _, n := range all {
-			if t.tell != nil {
-				t.tell(n.topic, n.missing)
-			}
+			t.tell(n)
 		}
 		t.told()
 	}

@@ -26,6 +26,14 @@ func (v *view) missing(topic string) bool {
 	return seen != nil && seen.Err == sarama.ErrUnknownTopicOrPartition
 }
 
+// id is what tells a topic from an earlier one of the same name (KIP-516): zero where the broker or the version is older than 2.8.
+func (v *view) id(topic string) sarama.Uuid {
+	if seen := v.topics[topic]; seen != nil {
+		return seen.Uuid
+	}
+	return sarama.Uuid{}
+}
+
 // knownTo reports whether client knows all of a topic as it was seen: its partitions, their leaders, and where those are. It compares
 // rather than remembers what was refreshed, for the client's own refresh may have got the answer of a broker that lags behind.
 //
