@@ -57,7 +57,7 @@ func (g *groupHandler) ConsumeClaim(s sarama.ConsumerGroupSession, c sarama.Cons
 func (g *groupHandler) sessionEnded(own *session) {
 	cause := context.Cause(own.Context())
 	e := SessionEnd{
-		Kind: g.kindOf(cause), Cause: cause, MemberID: own.MemberID(), Generation: own.GenerationID(), Lasted: time.Since(own.since),
+		Kind: own.endKind(), Cause: cause, MemberID: own.MemberID(), Generation: own.GenerationID(), Lasted: time.Since(own.since),
 	}
 	g.round.finish(sessionEnd{kind: e.Kind, lasted: e.Lasted})
 	g.watched.sessionEnded(e)
@@ -70,12 +70,12 @@ func (g *groupHandler) sessionEnded(own *session) {
 	g.hooks.ended(e)
 }
 
-// kindOf tells the ends of sessions apart by their cause. Any cause can come with the context of Run.
-func (g *groupHandler) kindOf(cause error) EndKind {
-	if g.round.run.Err() != nil && cause == context.Cause(g.round.run) { //nolint:errorlint // the very same
+// endKind tells the ends of sessions apart.
+func (s *session) endKind() EndKind {
+	if s.Stopping() {
 		return EndStop
 	}
-	return kindOf(cause)
+	return kindOf(context.Cause(s.Context()))
 }
 
 func kindOf(cause error) EndKind {

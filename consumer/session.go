@@ -2,6 +2,7 @@ package consumer
 
 import (
 	"context"
+	"reflect"
 	"sync/atomic"
 	"time"
 
@@ -35,6 +36,21 @@ func newSession(m *membership, r *round, s sarama.ConsumerGroupSession) *session
 
 // Work implements member.Session.
 func (s *session) Work() context.Context { return s.round.work }
+
+// Stopping implements member.Session. A session ends once, so it is the stop that has ended it if its cause is that of Run's context.
+func (s *session) Stopping() bool {
+	run := s.round.run
+	return run.Err() != nil && same(context.Cause(s.Context()), context.Cause(run))
+}
+
+// same says that two errors are one. A user's error may be of a kind that cannot be compared.
+func same(a, b error) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	if !x.IsValid() || !y.IsValid() || x.Type() != y.Type() {
+		return false
+	}
+	return !x.Comparable() || x.Equal(y)
+}
 
 // Committer implements member.Session.
 func (s *session) Committer(topic string, partition int32) member.Committer {

@@ -109,6 +109,7 @@ func newMemberSession() *memberSession {
 }
 
 func (m *memberSession) Work() context.Context { return m.work }
+func (m *memberSession) Stopping() bool        { return false }
 
 func (m *memberSession) Committer(_ string, partition int32) member.Committer {
 	return committer{m, partition}

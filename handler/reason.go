@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/IBM/sarama"
+
 	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/internal/member"
 )
 
 // Reason is why a claim ends. A higher one leaves less time.
@@ -64,6 +67,8 @@ func (l *loop) reason() Reason {
 	switch {
 	case l.work.Err() != nil:
 		return Lost
+	case stopping(l.group):
+		return Stopping
 	case l.session.Err() != nil:
 		return reasonOf(context.Cause(l.session))
 	case l.heard.holds(l.key, l.group.GenerationID()):
@@ -71,6 +76,12 @@ func (l *loop) reason() Reason {
 	default:
 		return Rebalance
 	}
+}
+
+// stopping says for sure that the user has ended the session. A plain sarama session leaves it to the cause.
+func stopping(s sarama.ConsumerGroupSession) bool {
+	own, ok := s.(member.Session)
+	return ok && own.Stopping()
 }
 
 // cause is what the contexts of the tasks end with.

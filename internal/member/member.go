@@ -18,6 +18,10 @@ type Session interface {
 	// It is the parent of all task contexts and outlives the session.
 	Work() context.Context
 
+	// Stopping says that the session's context has ended because the member was asked to stop. Its cause is the user's then, and may
+	// be anything.
+	Stopping() bool
+
 	// Committer returns the committer of one claimed partition. It is called once a claim, from the claim's goroutine.
 	Committer(topic string, partition int32) Committer
 }
