@@ -43,7 +43,7 @@ func (p *Plan) groupRows() []row {
 		{"Grace", brief(p.Grace), "", p.graceWhy()},
 		{"CancelFirst", strconv.FormatBool(p.CancelFirst), "", p.cancelFirstWhy()},
 		{"StopGrace", brief(p.StopGrace), "", p.stopGraceWhy()},
-		{"StopCancelFirst", fmt.Sprint(p.StopCancelFirst), "", p.stopCancelFirstWhy()},
+		{"StopCancelFirst", strconv.FormatBool(p.StopCancelFirst), "", p.stopCancelFirstWhy()},
 		{"Lease", brief(p.Lease), "", p.leaseWhy()},
 		{"JoinReadTimeout", brief(p.JoinReadTimeout), "", p.joinWhy()},
 		{"CallTimeout", brief(p.CallTimeout), "", "dial and answer of any other coordinator request: a frozen coordinator costs a new connection, not the session"},

@@ -32,7 +32,7 @@ func (b *backoff) next() time.Duration {
 
 // tryLater says what went wrong and waits for the next try, at most until ctx ends. It returns the error when no try may help.
 func (c *Consumer) tryLater(ctx context.Context, b *backoff, text string, err error) (fatal error) {
-	if ctx.Err() != nil {
+	if over(ctx) {
 		return nil // our own doing
 	}
 	if fatal := c.judge(err, b); fatal != nil {
@@ -45,6 +45,8 @@ func (c *Consumer) tryLater(ctx context.Context, b *backoff, text string, err er
 	sleep(ctx, d)
 	return nil
 }
+
+func over(ctx context.Context) bool { return ctx.Err() != nil }
 
 func sleep(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)

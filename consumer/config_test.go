@@ -3,7 +3,6 @@ package consumer_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"regexp"
 	"strings"
@@ -20,21 +19,22 @@ import (
 
 var nothing = handler.Func(func(context.Context, *handler.Task) error { return nil })
 
-func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-func plan(t testing.TB) *config.Plan {
-	t.Helper()
+func plan(tb testing.TB) *config.Plan {
+	tb.Helper()
 	p, err := config.For(5 * time.Minute)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p
 }
 
 // sound is a configuration that New accepts.
-func sound(t testing.TB) consumer.Config {
+func sound(tb testing.TB) consumer.Config {
+	tb.Helper()
 	return consumer.Config{
-		Brokers: []string{"127.0.0.1:1"}, Group: "reports", Topics: []string{"report-requests"}, Plan: plan(t), Logger: quiet(),
+		Brokers: []string{"127.0.0.1:1"}, Group: "reports", Topics: []string{"report-requests"}, Plan: plan(tb), Logger: quiet(),
 	}
 }
 

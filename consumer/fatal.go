@@ -3,6 +3,7 @@ package consumer
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/IBM/sarama"
 
@@ -98,12 +99,9 @@ func (c *Consumer) strategies() string {
 	if err != nil {
 		return "unknown"
 	}
-	names := ""
-	for i, s := range conf.Consumer.Group.Rebalance.GroupStrategies {
-		if i > 0 {
-			names += ", "
-		}
-		names += s.Name()
+	var names []string
+	for _, s := range conf.Consumer.Group.Rebalance.GroupStrategies {
+		names = append(names, s.Name())
 	}
-	return names
+	return strings.Join(names, ", ")
 }

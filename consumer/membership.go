@@ -59,10 +59,10 @@ func (m *membership) run(ctx context.Context) error {
 // consume calls Consume again and again.
 func (m *membership) consume(ctx context.Context) error {
 	var tries backoff
-	for ctx.Err() == nil {
+	for !over(ctx) {
 		m.watched.enter(StateJoining)
 		end, err := m.consumeOnce(ctx)
-		if ctx.Err() != nil {
+		if over(ctx) {
 			break // what it ended with is our own doing
 		}
 		if fatal := m.between(ctx, end, err, &tries); fatal != nil {

@@ -127,7 +127,7 @@ func (m *membership) withLimits(ctx context.Context, l *link.Link) *config.Plan 
 		if err == nil {
 			return plan
 		}
-		m.log.Warn("the plan does not fit the brokers' limits: going on with it as it is", slog.Any("error", err))
+		m.log.WarnContext(ctx, "the plan does not fit the brokers' limits: going on with it as it is", slog.Any("error", err))
 	case <-ctx.Done():
 	}
 	return m.cfg.Plan

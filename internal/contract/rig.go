@@ -3,9 +3,9 @@ package contract
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
-	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -53,7 +53,7 @@ func (r *rig) fill(partitions int32, n int) {
 	}
 	values := make([]string, n)
 	for i := range values {
-		values[i] = fmt.Sprint(i)
+		values[i] = strconv.Itoa(i)
 	}
 	for p := range partitions {
 		if err := r.cluster.Produce(r.topic, p, values...); err != nil {
@@ -79,7 +79,7 @@ func (r *rig) start(who string, f handler.Func) *memberRun {
 	}
 	c, release, err := r.cluster.Consumer(consumer.Config{
 		Group: r.topic, Topics: []string{r.topic}, Plan: plan, Retry: r.retry,
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Logger: slog.New(slog.DiscardHandler),
 	}, r.seen.around(who, f))
 	if err != nil {
 		r.Fatal(err)
@@ -96,9 +96,9 @@ func (r *rig) start(who string, f handler.Func) *memberRun {
 	return m
 }
 
-// stop ends the member and returns how long that took.
-func (m *memberRun) stop(t *testing.T) time.Duration {
-	begin := time.Now()
+// stop ends the member.
+func (m *memberRun) stop(t *testing.T) {
+	t.Helper()
 	m.cancel()
 	select {
 	case <-m.done:
@@ -108,7 +108,6 @@ func (m *memberRun) stop(t *testing.T) time.Duration {
 	if m.err != nil {
 		t.Errorf("Run: %v", m.err)
 	}
-	return time.Since(begin)
 }
 
 // eventually waits for a condition.
@@ -122,11 +121,12 @@ func (r *rig) eventually(what string, holds func() bool) {
 }
 
 func (r *rig) state() string {
-	text := r.seen.String()
+	var text strings.Builder
+	text.WriteString(r.seen.String())
 	for i, m := range r.members {
-		text += fmt.Sprintf("member %d: %+v\n", i, m.Status())
+		fmt.Fprintf(&text, "member %d: %+v\n", i, m.Status())
 	}
-	return text
+	return text.String()
 }
 
 func (r *rig) committed(p int32) int64 {
@@ -228,16 +228,10 @@ func offsets(calls []call) []int64 {
 	return list
 }
 
-// handled returns how many different messages of a partition were handled well.
-func (l *ledger) handled(p int32) int {
-	list := offsets(l.all(func(c call) bool { return c.partition == p && c.end > 0 && c.err == nil }))
-	slices.Sort(list)
-	return len(slices.Compact(list))
-}
-
-func (l *ledger) String() (text string) {
+func (l *ledger) String() string {
+	var text strings.Builder
 	for _, c := range l.all(func(call) bool { return true }) {
-		text += fmt.Sprintf("%s %d@%d start %d end %d %v\n", c.who, c.partition, c.offset, c.begin, c.end, c.err)
+		fmt.Fprintf(&text, "%s %d@%d start %d end %d %v\n", c.who, c.partition, c.offset, c.begin, c.end, c.err)
 	}
-	return text
+	return text.String()
 }
