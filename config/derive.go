@@ -1,6 +1,9 @@
 package config
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // The numbers behind the group timeouts. Each is explained where it is used, and in Plan.String.
 const (
@@ -32,7 +35,7 @@ func derive(in Input) *Plan {
 		CallTimeout:           callTimeout,
 		Patience:              patience,
 		MaxProcessingTime:     processingTime,
-		MetadataRefresh:       refresh,
+		MetadataRefresh:       whole(cmp.Or(in.MetadataRefresh, refresh)),
 		RebalanceRetryMax:     retryMax,
 		RebalanceRetryBackoff: retryBackoff,
 	}

@@ -164,7 +164,7 @@ func (p *Plan) fetchRows() []row {
 		},
 		{
 			"MetadataRefresh", brief(p.MetadataRefresh), "Metadata.RefreshFrequency",
-			"nothing else notices partitions that were added",
+			"nothing else notices partitions and topics that were added",
 		},
 		{"CommitInterval", brief(p.CommitInterval), "", p.commitWhy()},
 		{"BacklogMessages", strconv.Itoa(p.BacklogMessages), "", "a claim with so many waiting messages pauses its fetches"},

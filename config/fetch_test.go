@@ -74,3 +74,13 @@ func TestValuesThatNoTaskChanges(t *testing.T) {
 	tiny := mustPlan(t, config.Input{Expected: hr, CrashDetection: 600 * ms, Broker: broker(ms, 0)})
 	expect(t, "MaxWaitTime below the rebalance timeout", tiny.MaxWaitTime, 150*ms)
 }
+
+// B07.
+func TestMetadataRefreshAsAskedFor(t *testing.T) {
+	p := mustPlan(t, config.Input{Expected: hr, MetadataRefresh: 2500*ms + 1})
+	expect(t, "MetadataRefresh", p.MetadataRefresh, 2500*ms)
+	for value, d := range map[string]time.Duration{"-1ns": -1, "99.999999ms": 100*ms - 1, "5m0.000000001s": 5*time.Minute + 1} {
+		_, err := config.Input{Expected: hr, MetadataRefresh: d}.Plan()
+		wantFault(t, err, config.ErrInput, "MetadataRefresh", value)
+	}
+}

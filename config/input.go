@@ -42,6 +42,10 @@ type Input struct {
 	// millisecond are cut off. Default: 3 s, or less when the session timeout or the rebalance timeout is below 9 s.
 	Heartbeat time.Duration
 
+	// MetadataRefresh is how often the member asks for new partitions and topics: 100 ms to 5 min; fractions of a millisecond are cut
+	// off. Each time is a request or two to one broker. Default: 1 min.
+	MetadataRefresh time.Duration
+
 	// InstanceID makes the member static (group.instance.id, KIP-345): a restart within the session timeout moves no partition.
 	// One for each member of the group: 1 to 249 of the characters a-z A-Z 0-9 . _ - but neither "." nor "..".
 	// Default: a dynamic member.

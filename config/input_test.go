@@ -97,6 +97,8 @@ func TestInputsAtTheirBounds(t *testing.T) {
 		"cut to the broker's":  {Expected: hr, CrashDetection: 30*time.Minute + ms - 1},
 		"slowest heartbeat":    {Expected: hr, CrashDetection: 90 * sec, Heartbeat: 30 * sec},
 		"quickest heartbeat":   {Expected: hr, Heartbeat: 10 * ms},
+		"busiest refresh":      {Expected: hr, MetadataRefresh: 100 * ms},
+		"rarest refresh":       {Expected: hr, MetadataRefresh: 5 * time.Minute},
 		"longest on the wire":  {Expected: hr, GroupRebalanceTimeout: (1<<31 - 1) * ms, Broker: broker((1<<31-1)*ms, (1<<31-1)*ms)},
 		"any session accepted": {Expected: hr, Broker: broker(ms, (1<<31-1)*ms)},
 	} {

@@ -52,7 +52,7 @@ type Plan struct {
 	FetchDefault int32
 	// MaxWaitTime is Consumer.MaxWaitTime: 250 ms, less only when the rebalance timeout is below 1 s.
 	MaxWaitTime time.Duration
-	// MetadataRefresh is Metadata.RefreshFrequency: 1 min. New partitions are noticed by it alone.
+	// MetadataRefresh is Metadata.RefreshFrequency: 1 min, or as asked for. New partitions and topics are noticed by it alone.
 	MetadataRefresh time.Duration
 
 	// RebalanceRetryMax is Consumer.Group.Rebalance.Retry.Max: 40.

@@ -29,6 +29,7 @@ func randomInput(r *rand.Rand) config.Input {
 		StopGrace:             mostly(r, logSpaced(r, 1, 7*day)),
 		CrashDetection:        mostly(r, logSpaced(r, 500*ms, 30*time.Minute)),
 		Heartbeat:             mostly(r, logSpaced(r, 10*ms, 30*sec)),
+		MetadataRefresh:       mostly(r, logSpaced(r, 100*ms, 5*time.Minute)),
 		GroupRebalanceTimeout: mostly(r, logSpaced(r, ms, 24*day)),
 		Broker:                broker(mostly(r, logSpaced(r, ms, time.Minute)), mostly(r, logSpaced(r, 500*ms, 24*day))),
 	}

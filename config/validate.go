@@ -19,6 +19,7 @@ const (
 	maxStopGrace = 7 * day
 	minHeartbeat = 10 * time.Millisecond
 	maxHeartbeat = 30 * time.Second
+	refreshLeast = 100 * time.Millisecond
 	// minSession is below every broker's default; it leaves room for a few heartbeats and one fetch. Brokers for tests go there.
 	minSession = 500 * time.Millisecond
 )
@@ -75,6 +76,10 @@ func (in Input) bounds() []bounded {
 		{
 			field: "Heartbeat", value: in.Heartbeat, min: minHeartbeat, max: maxHeartbeat,
 			why: "it carries the rebalance signal: the group waits that long for this member to hear of a newcomer",
+		},
+		{
+			field: "MetadataRefresh", value: in.MetadataRefresh, min: refreshLeast, max: refreshMost,
+			why: "new partitions and topics are noticed by it alone",
 		},
 		{
 			field: "GroupRebalanceTimeout", value: in.GroupRebalanceTimeout, min: time.Millisecond, max: maxWire,
