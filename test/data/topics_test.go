@@ -56,6 +56,14 @@ func create(t *testing.T, g *kit.Group, topic string, n int) {
 	}
 }
 
+// group makes a group whose members look for topics every two seconds, and not every minute.
+func group(t *testing.T, s kit.Setting) *kit.Group {
+	t.Helper()
+	g := s.Group(t, 1)
+	g.Input.MetadataRefresh = 2 * time.Second
+	return g
+}
+
 // noticed is how long a change of the topics may take to be acted upon: the next metadata refresh and a rebalance.
 func noticed(g *kit.Group) time.Duration {
 	p := g.Plan()
@@ -65,7 +73,7 @@ func noticed(g *kit.Group) time.Duration {
 // B33.
 func TestB33AMissingTopicIsNamedAndConsumedOnceItIsThere(t *testing.T) {
 	kit.Each(t, func(t *testing.T, s kit.Setting) {
-		g := s.Group(t, 1)
+		g := group(t, s)
 		late, seen := g.Topic+"-late", newLedger()
 		g.ProduceTo(0, 2)
 		begin := time.Now()
@@ -83,7 +91,7 @@ func TestB33AMissingTopicIsNamedAndConsumedOnceItIsThere(t *testing.T) {
 	}, everywhere()...)
 }
 
-// few is how many entries above info a minute are a few.
+// few is how many entries above info, and errors for the hook, are a few. The topic is away for less than a minute.
 const few = 5
 
 // B33. The topic comes back before anybody has noticed that it had gone, before the group has, or after. Nothing of it is passed over
@@ -95,7 +103,7 @@ func TestB33ATopicGoesInMidTaskAndComesBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			kit.Each(t, func(t *testing.T, s kit.Setting) {
-				g := s.Group(t, 1)
+				g := group(t, s)
 				other, seen, gate := g.Topic+"-other", newLedger(), kit.NewGate()
 				create(t, g, other, 3)
 				g.ProduceTo(0, 2)
@@ -112,13 +120,12 @@ func TestB33ATopicGoesInMidTaskAndComesBack(t *testing.T) {
 					t.Fatal(err)
 				}
 				wait(g, m, other)
-				if n := g.Count(kit.Logged, kit.After(gone), loud); n > few+few*int(time.Since(gone)/time.Minute) {
-					g.Errorf("%d entries above info in %v", n, time.Since(gone))
-				}
+				g.WantAtMost(few, kit.Logged, kit.After(gone), loud)
+				g.WantAtMost(few, kit.Troubled, kit.After(gone))
 				create(t, g, other, 5)
 				g.UntilWithin(noticed(g), "what has come back is consumed", func() bool { return seen.count(other) == 3+5 })
 				gate.Open()
-				g.UntilAllHandled()
+				g.Until("nothing of the other is lost", func() bool { return seen.count(g.Topic) == 2 && g.Committed(0) == 2 })
 				m.Stop()
 			}, everywhere()...)
 		})
@@ -137,12 +144,13 @@ func untilNamed(g *kit.Group, _ *kit.Member, topic string) {
 func untilGivenUp(g *kit.Group, m *kit.Member, topic string) {
 	untilNamed(g, m, topic)
 	g.UntilWithin(noticed(g), "the topic is given up", func() bool { return len(m.Status().Assigned[topic]) == 0 })
+	time.Sleep(5 * time.Second) // for entries that are too many
 }
 
 // Topics that match a pattern come and go, and one that was there is consumed on.
 func TestTopicsOfAPatternComeAndGo(t *testing.T) {
 	kit.Each(t, func(t *testing.T, s kit.Setting) {
-		g := s.Group(t, 1)
+		g := group(t, s)
 		first, second, seen := g.Topic+"-first", g.Topic+"-second", newLedger()
 		create(t, g, first, 1)
 		m := g.Start("a", seen.around(instant), func(c *consumer.Config) {
