@@ -35,7 +35,7 @@ func New(cfg Config, h handler.Handler) (*Consumer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	c := &Consumer{cfg: cfg, tasks: tasks, hooks: sortHooks(cfg.Hooks), log: cfg.Logger}
+	c := &Consumer{cfg: cfg, tasks: tasks, hooks: sortHooks(cfg.Hooks, cfg.Logger), log: cfg.Logger}
 	c.watched.state = StateNew
 	return c, nil
 }

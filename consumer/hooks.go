@@ -1,9 +1,17 @@
 package consumer
 
-import "time"
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/pkg/errors"
+)
 
 // Hooks are one-method interfaces: a value in Config.Hooks implements those it wants, of this package and of package handler. They
-// are called on the goroutine of the event, must not block and must be safe for concurrent use.
+// are called on the goroutine of the event, must not block and must be safe for concurrent use. A hook that panics is logged, and the
+// event goes on to the next one.
 
 // RebalanceHook hears each assignment that the member receives.
 type RebalanceHook interface{ OnRebalance(r Rebalance) }
@@ -63,14 +71,15 @@ type Commit struct {
 }
 
 type hooks struct {
+	log        *slog.Logger
 	rebalance  []RebalanceHook
 	sessionEnd []SessionEndHook
 	commit     []CommitHook
 	failure    []ErrorHook
 }
 
-func sortHooks(values []any) *hooks {
-	h := &hooks{}
+func sortHooks(values []any, log *slog.Logger) *hooks {
+	h := &hooks{log: log}
 	for _, v := range values {
 		h.rebalance = add(h.rebalance, v)
 		h.sessionEnd = add(h.sessionEnd, v)
@@ -87,26 +96,25 @@ func add[H any](list []H, v any) []H {
 	return list
 }
 
-func (h *hooks) rebalanced(r Rebalance) {
-	for _, k := range h.rebalance {
-		k.OnRebalance(r)
+func (h *hooks) rebalanced(r Rebalance) { tell(h, h.rebalance, RebalanceHook.OnRebalance, r) }
+func (h *hooks) ended(e SessionEnd)     { tell(h, h.sessionEnd, SessionEndHook.OnSessionEnd, e) }
+func (h *hooks) committed(c Commit)     { tell(h, h.commit, CommitHook.OnCommit, c) }
+func (h *hooks) failed(err error)       { tell(h, h.failure, ErrorHook.OnError, err) }
+
+func tell[H, E any](h *hooks, list []H, call func(H, E), event E) {
+	for _, hook := range list {
+		tellOne(h, hook, call, event)
 	}
 }
 
-func (h *hooks) ended(e SessionEnd) {
-	for _, k := range h.sessionEnd {
-		k.OnSessionEnd(e)
-	}
-}
-
-func (h *hooks) committed(c Commit) {
-	for _, k := range h.commit {
-		k.OnCommit(c)
-	}
-}
-
-func (h *hooks) failed(err error) {
-	for _, k := range h.failure {
-		k.OnError(err)
-	}
+// tellOne keeps a panic of the hook from the goroutine that it is called on, which is sarama's or that of the commits: it would take
+// the process down, and all tasks with it.
+func tellOne[H, E any](h *hooks, hook H, call func(H, E), event E) {
+	defer func() {
+		if v := recover(); v != nil {
+			h.log.LogAttrs(context.Background(), slog.LevelError, "a hook panicked",
+				slog.String("hook", fmt.Sprintf("%T", hook)), slog.String("stack", fmt.Sprintf("%+v", errors.Errorf("panic: %v", v))))
+		}
+	}()
+	call(hook, event)
 }
