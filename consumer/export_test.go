@@ -1,6 +1,7 @@
 package consumer
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -24,6 +25,14 @@ func (t *Tries) Next() time.Duration { return t.next() }
 func Warner(l *slog.Logger) func(kind string) {
 	t := newThrottle(l)
 	return func(kind string) { t.warn(kind, "trouble") }
+}
+
+// Guard runs a lease of which no heartbeat is ever answered, and returns why the tasks were cancelled at its end.
+func (c *Consumer) Guard() error {
+	m := &membership{Consumer: c, plan: c.cfg.Plan}
+	s := &session{m: m, round: newRound(context.Background())}
+	newLeaseKeeper(s).guard(context.Background())
+	return context.Cause(s.round.work)
 }
 
 // Hear makes a consumer hear an assignment, as sarama's strategy would.

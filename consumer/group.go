@@ -80,6 +80,8 @@ func (s *session) endKind() EndKind {
 
 func kindOf(cause error) EndKind {
 	switch {
+	case errors.Is(cause, handler.ErrLost): // whatever the last answer was
+		return EndLost
 	case errors.Is(cause, handler.ErrDraining), errors.Is(cause, context.Canceled):
 		return EndStop
 	case errors.Is(cause, sarama.ErrRebalanceInProgress), errors.Is(cause, sarama.ErrSessionPartitionCountChanged),

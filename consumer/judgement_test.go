@@ -34,22 +34,36 @@ func newConsumer(t *testing.T, change func(*consumer.Config)) *consumer.Consumer
 // B46: the four ends of a session are told apart.
 func TestEndsOfSessionsAreToldApart(t *testing.T) {
 	for cause, want := range map[error]consumer.EndKind{
-		sarama.ErrRebalanceInProgress:                    consumer.EndRebalance,
-		sarama.ErrSessionPartitionCountChanged:           consumer.EndRebalance,
-		fmt.Errorf("topics: %w", handler.ErrRevoked):     consumer.EndRebalance,
-		sarama.ErrUnknownMemberId:                        consumer.EndLost,
-		sarama.ErrIllegalGeneration:                      consumer.EndLost,
-		sarama.ErrSessionHeartbeatFailed:                 consumer.EndLost,
-		sarama.ErrRebalanceTimedOut:                      consumer.EndLost,
-		&consumer.LeaseError{Err: errors.New("timeout")}: consumer.EndLost,
-		handler.ErrDraining:                              consumer.EndStop,
-		context.Canceled:                                 consumer.EndStop,
-		sarama.ErrSessionConsumeClaimExited:              consumer.EndClaim,
+		sarama.ErrRebalanceInProgress:                            consumer.EndRebalance,
+		sarama.ErrSessionPartitionCountChanged:                   consumer.EndRebalance,
+		fmt.Errorf("topics: %w", handler.ErrRevoked):             consumer.EndRebalance,
+		sarama.ErrUnknownMemberId:                                consumer.EndLost,
+		sarama.ErrIllegalGeneration:                              consumer.EndLost,
+		sarama.ErrSessionHeartbeatFailed:                         consumer.EndLost,
+		sarama.ErrRebalanceTimedOut:                              consumer.EndLost,
+		&consumer.LeaseError{Err: errors.New("timeout")}:         consumer.EndLost,
+		&consumer.LeaseError{Err: sarama.ErrRebalanceInProgress}: consumer.EndLost,
+		handler.ErrDraining:                                      consumer.EndStop,
+		context.Canceled:                                         consumer.EndStop,
+		sarama.ErrSessionConsumeClaimExited:                      consumer.EndClaim,
 	} {
 		if got := consumer.KindOf(cause); got != want {
 			t.Errorf("%v: %s, want %s", cause, got, want)
 		}
 	}
+}
+
+// G12: a heartbeat may hang in a look for the coordinator, or in the hook that hears of it.
+func TestTheLeaseEndsWhileAHeartbeatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, begin := newConsumer(t, nil), time.Now()
+		if cause := c.Guard(); !errors.Is(cause, handler.ErrLost) {
+			t.Errorf("cancelled with %v, want handler.ErrLost", cause)
+		}
+		if took := time.Since(begin); took != plan(t).Lease {
+			t.Errorf("cancelled after %v, want %v", took, plan(t).Lease)
+		}
+	})
 }
 
 // B03, B32: what waiting does not mend says what to change.

@@ -34,7 +34,7 @@ func (e *LeaseError) Error() string {
 func (e *LeaseError) Unwrap() []error { return []error{handler.ErrLost, e.Err} }
 
 // leaseKeeper sends heartbeats of our own over the commit connection, from Setup to Cleanup, and ends all tasks when the lease is
-// over. sarama's heartbeats go on beside it: they carry the rebalance signal, but tell nobody how they fare, and none is sent while a
+// over, whatever a heartbeat waits for just then. sarama's heartbeats go on beside it: they carry the rebalance signal, but tell nobody how they fare, and none is sent while a
 // cooperative join is pending.
 type leaseKeeper struct {
 	session *session
@@ -45,7 +45,7 @@ type leaseKeeper struct {
 	mu       sync.Mutex
 	lease    *lease.Lease
 	lastGood time.Time
-	last     error
+	trouble  error // of the last heartbeat
 }
 
 func newLeaseKeeper(s *session) *leaseKeeper {
@@ -62,7 +62,8 @@ func termsOf(p *config.Plan) lease.Terms {
 func (k *leaseKeeper) start() {
 	ctx, end := context.WithCancel(context.Background())
 	k.end = end
-	k.done.Go(func() { k.keep(ctx) }) // ends with stop
+	k.done.Go(func() { k.keep(ctx) })  // ends with stop
+	k.done.Go(func() { k.guard(ctx) }) // ends with stop
 }
 
 func (k *leaseKeeper) stop() {
@@ -72,7 +73,7 @@ func (k *leaseKeeper) stop() {
 	}
 }
 
-// keep sends a heartbeat at each interval, and looks at the lease when it would end. A heartbeat is given no longer than the lease.
+// keep sends a heartbeat at each interval. A heartbeat is given no longer than the lease.
 func (k *leaseKeeper) keep(ctx context.Context) {
 	for ctx.Err() == nil {
 		sent := time.Now()
@@ -83,9 +84,20 @@ func (k *leaseKeeper) keep(ctx context.Context) {
 		if k.take(sent, err) {
 			return
 		}
-		next := time.Until(sent.Add(k.every))
-		sleep(ctx, min(next, time.Until(k.until())))
+		sleep(ctx, time.Until(sent.Add(k.every)))
 	}
+}
+
+// guard looks at the lease each time it would end. It is apart from the heartbeats: one may hang in a look for the coordinator, or in
+// a hook that is told of it.
+func (k *leaseKeeper) guard(ctx context.Context) {
+	for left := k.left(); left > 0; left = k.left() {
+		sleep(ctx, left)
+		if ctx.Err() != nil {
+			return
+		}
+	}
+	k.session.lose(k.lost(nil))
 }
 
 func (k *leaseKeeper) beat(ctx context.Context) error {
@@ -111,19 +123,31 @@ func (k *leaseKeeper) take(sent time.Time, err error) (over bool) {
 		k.lease.Rebalancing(sent)
 		k.lastGood = sent
 	}
-	refused := link.Refused(err) && !link.Refused(k.last)
-	k.last = err
-	e := &LeaseError{Silence: time.Since(k.lastGood), Err: err}
+	refused := link.Refused(err) && !link.Refused(k.trouble)
+	k.trouble = err
 	over = isRemoval(err) || !time.Now().Before(k.lease.End())
 	k.mu.Unlock()
 	switch {
 	case over:
-		k.session.lose(e)
+		k.session.lose(k.lost(err))
 	case refused: // somebody has to act, and the lease may last for minutes
 		k.session.m.hooks.failed(err)
 		k.session.m.watched.trouble(err)
 	}
 	return over
+}
+
+// lost makes the cause of a loss out of an answer, or of the last one where err is nil.
+func (k *leaseKeeper) lost(err error) *LeaseError {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err == nil {
+		err = k.trouble
+	}
+	if err == nil {
+		err = context.DeadlineExceeded // the heartbeat after a good one is still out
+	}
+	return &LeaseError{Silence: time.Since(k.lastGood), Err: err}
 }
 
 // isRemoval finds the answers by which the coordinator says that the member is no longer one. ILLEGAL_GENERATION is not among them:
@@ -149,10 +173,13 @@ func (k *leaseKeeper) assigned(at time.Time) {
 // left is how long the lease lasts without further news.
 func (k *leaseKeeper) left() time.Duration { return time.Until(k.until()) }
 
-// lose cancels all tasks and ends the session.
+// lose cancels all tasks and ends the session, once. Log and hooks come after: the tasks must not wait for them.
 func (s *session) lose(cause *LeaseError) {
+	if s.lost.Swap(true) {
+		return
+	}
+	s.round.lose(cause)
 	s.m.log.LogAttrs(context.Background(), slog.LevelWarn, "membership lost or in doubt: all tasks are cancelled, and the member joins again",
 		slog.Any("cause", cause.Err), slog.Duration("silence", cause.Silence))
 	s.m.hooks.failed(cause)
-	s.round.lose(cause)
 }

@@ -77,8 +77,9 @@ func (m *membership) commitAnswered(r commit.Result) {
 		m.log.LogAttrs(context.Background(), slog.LevelError, "commit refused: the message may be handled again after a restart", attrs...)
 	case commit.Done:
 	case commit.Lost:
-		if s := m.liveSession(); s != nil && s.lease != nil {
-			s.lose(&LeaseError{Silence: r.Elapsed, Err: r.Err})
+		// A late answer may be about the member that this one was before: it was removed, and has joined again since.
+		if s := m.liveSession(); s != nil && s.lease != nil && s.MemberID() == r.MemberID {
+			s.lose(s.lease.lost(r.Err))
 		}
 	}
 }

@@ -21,6 +21,7 @@ type session struct {
 	lease *leaseKeeper // nil over a ConsumerGroup of the user
 
 	heard atomic.Int32 // generation of the latest assignment
+	lost  atomic.Bool  // see lose
 }
 
 var _ member.Session = (*session)(nil)

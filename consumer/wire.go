@@ -85,8 +85,8 @@ func (m *membership) sendCommit(ctx context.Context, r commit.Request) ([]error,
 	return errs, nil
 }
 
-func (m *membership) coordinatorMoved(context.Context) {
-	_ = m.link.RefreshCoordinator(m.cfg.Group) // the next request tells if it did not help
+func (m *membership) coordinatorMoved(ctx context.Context) {
+	_ = m.link.Locate(ctx) // the next request tells if it did not help
 }
 
 // committed reads the stored offset of a partition, -1 for none or where it could not be read.

@@ -29,10 +29,11 @@ type Request struct {
 // Result is the answer to one offset, for whoever watches.
 type Result struct {
 	Offset
-	Err     error
-	Verdict Verdict
-	Tries   int
-	Elapsed time.Duration // from the hand-over to this answer
+	MemberID string // in whose name it was sent
+	Err      error
+	Verdict  Verdict
+	Tries    int
+	Elapsed  time.Duration // from the hand-over to this answer
 }
 
 // Options are a [Loop]'s connections to the world.

@@ -106,7 +106,7 @@ func (l *Loop) addTo(list []*batch, c *Claim, id string, generation int32) []*ba
 // settle takes an answer. What is not settled is due again after a pause, unless a later offset has come or the claim is over.
 func (l *Loop) settle(b *batch, i int, err error) {
 	c, o := b.claims[i], b.Offsets[i]
-	r := Result{Offset: o, Err: err, Verdict: Judge(err), Elapsed: time.Since(b.since[i])}
+	r := Result{Offset: o, MemberID: b.MemberID, Err: err, Verdict: Judge(err), Elapsed: time.Since(b.since[i])}
 	l.mu.Lock()
 	c.tries++
 	r.Tries = c.tries

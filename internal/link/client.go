@@ -35,7 +35,12 @@ func (l *Link) RefreshCoordinator(group string) error {
 	if group != l.id {
 		return l.Client.RefreshCoordinator(group)
 	}
-	ctx, cancel := context.WithTimeout(l.context(), l.opt.Patience)
+	return l.Locate(l.context())
+}
+
+// Locate is [Link.RefreshCoordinator] for the Link's own group, and ends with ctx instead of the bound context.
+func (l *Link) Locate(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, l.opt.Patience)
 	defer cancel()
 	_, err := l.finder.locate(ctx, true)
 	return l.closedOr(err)

@@ -1,6 +1,7 @@
 package link_test
 
 import (
+	"context"
 	"net"
 	"sync"
 	"testing"
@@ -139,6 +140,17 @@ func TestPatienceEnds(t *testing.T) {
 	w.wire.hole("*")
 	done := async(func() error { _, err := l.Coordinator(group); return err })
 	wantErr(t, wait(t, "coordinator", done), sarama.ErrOutOfBrokers)
+}
+
+// TestLocateEndsWithItsContext: the bound context and the patience last longer.
+func TestLocateEndsWithItsContext(t *testing.T) {
+	w := newWorld(t)
+	l := w.link(t, func(o *link.Options) { o.Patience = time.Hour })
+	w.wire.hole("*")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := async(func() error { return l.Locate(ctx) })
+	cancel()
+	wantErr(t, wait(t, "locate", done), context.Canceled)
 }
 
 // TestOtherGroups: their coordinators are sarama's own business.
