@@ -50,6 +50,7 @@ type chaos struct {
 	seed  uint64
 	audit *audit
 	tries attempts
+	brisk bool // no task sleeps, so that they come in bunches
 	group *group
 }
 
@@ -62,6 +63,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	if c.rnd.IntN(2) == 0 {
 		in.Grace, in.StopGrace = 3*time.Millisecond, 2*time.Millisecond
 	}
+	c.brisk = c.rnd.IntN(2) == 0
 	o := with(t, in)
 	o.Slots = []int{0, 1, 2, 7, 100}[c.rnd.IntN(5)]
 	o.Retry.Initial, o.Retry.Max = time.Millisecond, 4*time.Millisecond
@@ -102,6 +104,7 @@ func (c *chaos) handle(ctx context.Context, m *handler.Task) (err error) {
 		runtime.Goexit()
 	case x < 5:
 		return errTask
+	case c.brisk:
 	case x < 15:
 		time.Sleep(time.Duration(x) * 100 * time.Microsecond)
 	case x == 15:

@@ -2,6 +2,7 @@ package handler_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,7 +93,14 @@ func TestCommitDoesNotWaitForASlot(t *testing.T) {
 func TestSlowCommitHoldsUpNoTask(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T) {
 		g := newGroup(t, with(t, config.Input{Expected: time.Second}), deaf(time.Second))
-		g.s.onCommit = func() { time.Sleep(5 * time.Second) }
+		var committing atomic.Int32
+		g.s.onCommit = func() {
+			if committing.Add(1) > 1 {
+				t.Error("two commits at once")
+			}
+			time.Sleep(5 * time.Second)
+			committing.Add(-1)
+		}
 		g.consume(newClaim(0, 20))
 		time.Sleep(20*time.Second + time.Millisecond)
 		g.wantCommitted(0, 20)

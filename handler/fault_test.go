@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -170,6 +171,49 @@ func TestHangDelaysNoNeighbour(t *testing.T) {
 		close(hang)
 		g.s.cancel(nil)
 		<-otherDone
+	})
+}
+
+// What was queued behind a hang, and in one bunch with it, is handled in order once it is over.
+func TestHangIsOvercome(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		g := newGroup(t, short(t), func(_ context.Context, m *handler.Task) error {
+			if m.Offset%100 == 7 {
+				time.Sleep(time.Second)
+			}
+			return nil
+		})
+		g.consume(newClaim(0, 1000))
+		time.Sleep(15 * time.Second)
+		g.wantCommitted(0, 1000)
+		if got := g.seen.all(); len(got) != 1000 || !slices.IsSorted(got) {
+			t.Errorf("%d started, in order: %v", len(got), slices.IsSorted(got))
+		}
+		g.end()
+	})
+}
+
+// What is finished at a revocation is committed before the grace is waited for.
+func TestResultsComeBeforeTheGrace(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		g := newGroup(t, with(t, config.Input{Expected: time.Millisecond, Grace: time.Minute}), func(ctx context.Context, m *handler.Task) error {
+			if m.Offset == 500 {
+				return obedient(time.Hour)(ctx, m)
+			}
+			return nil
+		})
+		c := newClaim(0, 1)
+		done := g.consume(c)
+		time.Sleep(time.Millisecond)
+		c.put(1, 1000)
+		time.Sleep(time.Millisecond)
+		if got := g.s.committed(0); got == 500 {
+			t.Error("committed before the interval: this test shows nothing")
+		}
+		p.revoke(g, c)
+		time.Sleep(time.Second)
+		g.wantCommitted(0, 500)
+		<-done
 	})
 }
 

@@ -26,7 +26,7 @@ func (l *loop) receive(m *sarama.ConsumerMessage, ok bool) {
 			m = nil
 		}
 	}
-	if !ok || l.intake.Err() != nil { // revoked: what came with it does not start
+	if !ok { // revoked: what came with it does not start
 		l.open = false
 	} else if n > 0 {
 		l.take(batch[:n])

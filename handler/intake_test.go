@@ -174,6 +174,50 @@ func TestLongTaskHasACopyOfItsOwn(t *testing.T) {
 	})
 }
 
+// A claim that has nothing to do sleeps: years pass without a tick.
+func TestIdleClaimSleeps(t *testing.T) {
+	for _, o := range []handler.Options{options(t), short(t)} {
+		inVirtualTime(t, func(t *testing.T) {
+			g := newGroup(t, o, nothing)
+			c := newClaim(0, 1000)
+			g.consume(c)
+			time.Sleep(20 * 365 * 24 * time.Hour)
+			c.put(1000, 1001)
+			time.Sleep(time.Second)
+			g.wantCommitted(0, 1001)
+			g.end()
+		})
+	}
+}
+
+// G9: what a revoked claim has not started is let go before its grace, not after.
+func TestBacklogOfARevokedClaimIsFreed(t *testing.T) {
+	g := newGroup(t, with(t, config.Input{Expected: time.Millisecond, Grace: 4 * time.Minute}), obedient(time.Hour)) // no copies
+	c := newClaim(0, 1)
+	queued := &sarama.ConsumerMessage{Topic: topic, Offset: 1, Value: make([]byte, 2<<20)}
+	freed := make(chan struct{})
+	runtime.AddCleanup(queued, func(struct{}) { close(freed) }, struct{}{})
+	c.messages <- queued
+	queued = nil
+	done := g.consume(c)
+	for st := g.Status(); len(st.Claims) == 0 || st.Claims[0].Backlog < 2; st = g.Status() {
+		runtime.Gosched()
+	}
+	close(c.messages)
+	for waiting := true; waiting; {
+		runtime.GC()
+		select {
+		case <-freed:
+			waiting = false
+		case <-done:
+			t.Fatal("the claim has ended too soon: this test shows nothing")
+		case <-time.After(time.Millisecond):
+		}
+	}
+	g.s.cancel(sarama.ErrUnknownMemberId)
+	<-done
+}
+
 // G9: a long task that is done leaves no memory behind while the next ones of its batch run.
 func TestFinishedLongTaskIsFreed(t *testing.T) {
 	var value atomic.Pointer[weak.Pointer[sarama.ConsumerMessage]]

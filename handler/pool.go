@@ -54,7 +54,8 @@ func (p *pool) readyLocked(c *claim, front bool) {
 	}
 }
 
-// kickLocked starts a runner if there is work and a free slot. A runner that takes work and leaves some starts the next.
+// kickLocked starts a runner if there is work and a free slot. Whoever makes a claim ready calls it, but a runner, which comes back for
+// the next run itself: so there is a runner for each ready claim, or none is free.
 func (p *pool) kickLocked() {
 	if p.ring.Len() == 0 || p.slots > 0 && p.running >= p.slots {
 		return

@@ -113,6 +113,56 @@ func TestSlowMessagesLeaveNothingPaused(t *testing.T) {
 	})
 }
 
+// A message that alone is larger than the bound pauses nothing, and fetching goes on as soon as one is left, however large.
+func TestLargeMessageLeavesRoomForTheNext(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		g := newGroup(t, options(t), deaf(time.Minute))
+		c := newClaim(0, 0)
+		g.consume(c)
+		for o := range int64(4) {
+			c.messages <- &sarama.ConsumerMessage{Topic: topic, Offset: o, Value: make([]byte, 3<<20)}
+			if o == 0 {
+				time.Sleep(time.Second)
+				if c.pauses > 0 {
+					t.Error("paused for a single message")
+				}
+			}
+		}
+		for running := range 4 {
+			time.Sleep(time.Second)
+			if want := running < 3; c.isPaused() != want {
+				t.Errorf("while number %d runs and %d wait: paused %v, want %v", running, 3-running, c.isPaused(), want)
+			}
+			time.Sleep(time.Minute - time.Second)
+		}
+		g.end()
+		if c.pauses != 1 {
+			t.Errorf("paused %d times", c.pauses)
+		}
+	})
+}
+
+// The backlog of short tasks is refilled at half, or earlier when more than that ends while a fetcher naps: else runners would starve.
+func TestBacklogIsRefilledInTime(t *testing.T) {
+	for each, want := range map[time.Duration][2]int{time.Millisecond: {14_900, 15_000}, 5 * time.Microsecond: {16_000, 30_000}} {
+		inVirtualTime(t, func(t *testing.T) {
+			g := newGroup(t, short(t), deaf(each))
+			c := newClaim(0, 31_000)
+			g.consume(c)
+			for !c.isPaused() {
+				time.Sleep(each)
+			}
+			for c.isPaused() {
+				time.Sleep(each)
+			}
+			if left := 31_000 - g.seen.count(); left < want[0] || left > want[1] {
+				t.Errorf("tasks of %v: fetching went on at %d, want %d to %d", each, left, want[0], want[1])
+			}
+			g.end()
+		})
+	}
+}
+
 // A claim that waits for a retry or for a stray holds its backlog, and gives the source back when it ends.
 func TestPausedClaimResumesAtItsEnd(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, p protocol) {

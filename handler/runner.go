@@ -85,7 +85,6 @@ func (r *runner) takeLocked(now time.Duration) (c *claim, watch bool) {
 		r.turn = now
 	}
 	c.active, c.flight = r, c.flight+int(r.n)
-	r.pool.kickLocked()
 	watch = r.n > 1 && !c.watched
 	c.watched = c.watched || watch
 	return c, watch
@@ -143,7 +142,9 @@ func (r *runner) cutLocked() {
 
 func (r *runner) takeBackLocked(from int32) {
 	c, rest := r.claim, r.tasks[from:r.n]
-	if !c.closed {
+	if c.closed {
+		clear(rest) // a run that goes on for hours must not keep them
+	} else {
 		c.queue.PutBack(rest)
 	}
 	c.flight -= len(rest)

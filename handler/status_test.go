@@ -195,6 +195,9 @@ func TestFailureDuringTheReleaseIsLeftToTheNextOwner(t *testing.T) {
 		if lines := g.logs.with("level=WARN", "the next owner of the partition tries it again"); len(lines) != 1 {
 			t.Errorf("%d entries", len(lines))
 		}
+		if lines := g.logs.with("retry_in"); len(lines) > 0 {
+			t.Errorf("logged %q", lines)
+		}
 		if st := g.Status(); st.Failed != 1 {
 			t.Errorf("status %+v", st.Counts)
 		}

@@ -171,6 +171,47 @@ func TestMoreUrgentReasonShortensTheWait(t *testing.T) {
 	})
 }
 
+// A stop in the middle of a rebalance has the shorter of the two graces.
+func TestStopShortensTheGraceOfARebalance(t *testing.T) {
+	for stop, want := range map[time.Duration]time.Duration{10 * time.Second: 70 * time.Second, time.Hour: 4 * time.Minute} {
+		inVirtualTime(t, func(t *testing.T) {
+			var ends claimEnds
+			o := with(t, config.Input{Expected: time.Minute, Grace: 4 * time.Minute, StopGrace: stop})
+			o.Hooks = []any{&ends}
+			g := newGroup(t, o, deaf(2*time.Hour))
+			c := newClaim(0, 2)
+			g.consume(c)
+			time.Sleep(time.Second)
+			close(c.messages)
+			time.Sleep(time.Minute)
+			g.end()
+			if e := ends.all()[0]; e.Reason != handler.Rebalance || e.Waited.Truncate(time.Second) != want {
+				t.Errorf("a stop with a grace of %v: %+v, want a rebalance that waited %v", stop, e, want)
+			}
+		})
+	}
+}
+
+// The last commit is waited for, but not when the membership is lost: nobody would take it.
+func TestLastCommitIsWaitedForUnlessLost(t *testing.T) {
+	for cause, want := range map[error]time.Duration{
+		sarama.ErrRebalanceInProgress: 700 * time.Millisecond,
+		context.Canceled:              700 * time.Millisecond,
+		sarama.ErrUnknownMemberId:     0,
+	} {
+		inVirtualTime(t, func(t *testing.T) {
+			g := newGroup(t, options(t), nothing)
+			m := newMemberSession()
+			m.release = func(ctx context.Context) { <-ctx.Done() } // there is no answer
+			done := g.consumeIn(m, newClaim(0, 1))
+			time.Sleep(time.Minute)
+			if took := elapsed(func() { m.cancel(cause); <-done }); took != want {
+				t.Errorf("%v: the claim ended after %v, want %v", cause, took, want)
+			}
+		})
+	}
+}
+
 // claimEnds is a ClaimEndHook that keeps what it hears.
 type claimEnds struct {
 	mu   sync.Mutex

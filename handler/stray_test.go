@@ -3,6 +3,8 @@ package handler_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -173,6 +175,43 @@ func TestWaitWaitsForStrays(t *testing.T) {
 			t.Errorf("Wait of an idle handler took %v", took)
 		}
 	})
+}
+
+// What a handler leaves behind is told by its context that the task has ended, however it did.
+func TestContextEndsWithItsTask(t *testing.T) {
+	for _, o := range []handler.Options{options(t), short(t)} {
+		for _, hooks := range [][]any{nil, {&taskEnds{}}} {
+			inVirtualTime(t, func(t *testing.T) {
+				o.Hooks = hooks
+				var left sync.WaitGroup
+				var g *group
+				g = newGroup(t, o, func(ctx context.Context, m *handler.Task) error {
+					if g.seen.count() > 8 {
+						return nil // tried again
+					}
+					left.Go(func() {
+						if m.Offset%2 == 0 {
+							time.Sleep(time.Millisecond) // asks for the channel after the end
+						}
+						<-ctx.Done()
+					})
+					switch m.Offset {
+					case 1, 2:
+						return errTask
+					case 3, 4:
+						panic("boom")
+					case 5, 6:
+						runtime.Goexit()
+					}
+					return nil
+				})
+				g.consume(newClaim(0, 7))
+				time.Sleep(time.Hour)
+				left.Wait() // else a deadlock
+				g.end()
+			})
+		}
+	}
 }
 
 // Wait may be called at any time, also while tasks start and end.

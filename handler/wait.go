@@ -19,13 +19,11 @@ func (l *loop) newWait() *wait {
 	return w
 }
 
-// escalate takes a new reason if it is more urgent than the one so far; the end of the wait never moves back.
+// escalate looks at the signs again: the most urgent reason that came up is the one that counts, and the shortest of their graces. A
+// stop, say, may come in the middle of a rebalance, and its grace be shorter; the end of the wait never moves back.
 func (w *wait) escalate(l *loop) {
 	r := l.reason()
-	if r <= w.reason {
-		return
-	}
-	w.reason = r
+	w.reason = max(w.reason, r)
 	if r.cancelsFirst(l.plan) {
 		l.scope.Cancel(l.cause(r))
 	}

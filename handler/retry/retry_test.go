@@ -74,6 +74,16 @@ func TestDelayDoublesWithJitter(t *testing.T) {
 	}
 }
 
+// Doubling never overflows into a pause that is too short.
+func TestDelayNeverOverflows(t *testing.T) {
+	p := retry.Policy{Initial: 3 * time.Millisecond, Max: forever}
+	for attempt := range 100 {
+		if d := p.Delay(attempt); d < time.Millisecond || attempt > 60 && d < forever/2 {
+			t.Errorf("attempt %d: %v", attempt, d)
+		}
+	}
+}
+
 func FuzzDelay(f *testing.F) {
 	f.Add(int64(0), int64(0), 1)
 	f.Add(int64(time.Second), int64(forever), 1_000_000)

@@ -58,9 +58,17 @@ func (q *Queue[T]) Take(limit int) []T {
 	return first
 }
 
-// Clear drops everything and returns how many elements that were.
+// shared is how many slabs at the front may be parts of the one that a run was taken from: what a failed element left, what was put
+// back of the run, and what was never taken.
+const shared = 3
+
+// Clear drops everything and returns how many elements that were. What shares its memory with a run that goes on is zeroed, so that
+// the run does not keep alive what the elements refer to.
 func (q *Queue[T]) Clear() int {
 	n := q.n
+	for _, slab := range q.slabs[q.head:min(q.head+shared, len(q.slabs))] {
+		clear(slab)
+	}
 	*q = Queue[T]{}
 	return n
 }
