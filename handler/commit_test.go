@@ -89,6 +89,33 @@ func TestCommitDoesNotWaitForASlot(t *testing.T) {
 	})
 }
 
+// A retry that is due before the next commit does not wait for it.
+func TestRetryIsOnTimeWhileACommitIsDue(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		o := short(t)
+		o.Retry.Initial, o.Retry.Max = 20*time.Millisecond, 20*time.Millisecond
+		var failed, again time.Time
+		g := newGroup(t, o, func(_ context.Context, m *handler.Task) error {
+			time.Sleep(10 * time.Millisecond)
+			switch {
+			case m.Offset < 3:
+				return nil
+			case failed.IsZero():
+				failed = time.Now()
+				return errTask
+			}
+			again = time.Now().Add(-10 * time.Millisecond)
+			return nil
+		})
+		g.consume(newClaim(0, 4))
+		time.Sleep(time.Second)
+		g.end()
+		if d := again.Sub(failed); d < 10*time.Millisecond || d > 30*time.Millisecond {
+			t.Errorf("tried again after %v, want 10 to 20ms and a moment", d)
+		}
+	})
+}
+
 // Over a plain session a commit of a long task is asked for apart from the claim, and asks that meet one under way become one more.
 func TestSlowCommitHoldsUpNoTask(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T) {
