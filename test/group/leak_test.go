@@ -91,6 +91,32 @@ func (s *staff) cycle() {
 	s.Until("the one that stays works on all", func() bool { return s.stays.Status().Running == 6 })
 }
 
+// B38. The moments are spread over all that a member does on its way into the group. The in-process broker cannot run it: a member
+// that leaves while it waits in a SyncGroup makes it count wrongly, and later joins are then not answered.
+func TestB38AStopAtAnyMomentReturns(t *testing.T) {
+	kit.Each(t, func(t *testing.T, s kit.Setting) {
+		g := s.Group(t, 2)
+		g.Input.StopGrace = config.NoGrace
+		g.Produce(1)
+		gate := kit.NewGate()
+		stays := g.Start("stays", gate.Hold)
+		for i := range 40 {
+			m := g.Start(fmt.Sprint("m", i), gate.Hold)
+			time.Sleep(time.Duration(i) * 15 * time.Millisecond)
+			if took := m.Stop(); took > 2*time.Second+kit.Slack { // as Run documents, without a grace
+				g.Errorf("the stop of %s took %v, want at most 2s (and %v for a slow machine)", m.Name, took, kit.Slack)
+			}
+			if d, err := g.Broker.Group(g.Name); err != nil || len(d.Members) > 1 {
+				g.Errorf("%d members after the stop of %s, want 1: %v", len(d.Members), m.Name, err)
+			}
+		}
+		gate.Open()
+		g.UntilAllHandled()
+		stays.Stop()
+		wantNeverExpelled(g)
+	}, kit.Kafka(&shared, kafkatest.Newest), kit.Kafka(&shared, kafkatest.Oldest))
+}
+
 type footprint struct {
 	goroutines int
 	heap       int64

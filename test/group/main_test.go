@@ -20,4 +20,7 @@ func TestMain(m *testing.M) {
 }
 
 // everywhere is for what the in-process broker does as a real one.
-func everywhere() []kit.Place { return []kit.Place{kit.Fake, kit.Kafka(&shared)} }
+func everywhere() []kit.Place { return []kit.Place{kit.Fake, kit.Kafka(&shared, kafkatest.Newest)} }
+
+// onAll is for what depends on the coordinator's answers: the oldest version has another coordinator.
+func onAll() []kit.Place { return append(everywhere(), kit.Kafka(&shared, kafkatest.Oldest)) }

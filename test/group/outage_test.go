@@ -2,7 +2,6 @@ package group_test
 
 import (
 	"cmp"
-	"fmt"
 	"os"
 	"regexp"
 	"strconv"
@@ -23,41 +22,48 @@ func outageTime(t *testing.T) time.Duration {
 	return d
 }
 
-// B39. The only broker is killed in the middle of tasks and stays down for a while. Two members live through it, and two start in it.
+// B39.
 func TestB39AllBrokersAreDownForAWhile(t *testing.T) {
 	t.Parallel()
-	const recovery = 30 * time.Second
 	node := kafkatest.Kafka(t, kafkatest.Options{})
-	var through, within []*crew
+	outage(t, node, node.Kill, func() error { return node.Start(t.Context()) })
+}
+
+// B39, for brokers that are there and say nothing.
+func TestB39AllBrokersAreFrozenForAWhile(t *testing.T) {
+	t.Parallel()
+	node := kafkatest.Kafka(t, kafkatest.Options{})
+	outage(t, node, node.Pause, node.Resume)
+}
+
+// outage takes the only broker away in the middle of tasks, and brings it back after a while. Two members live through it, two start
+// in it, and two stop in it.
+func outage(t *testing.T, node *kafkatest.Node, down, up func() error) {
+	t.Helper()
+	var through, within, leaving []*crew
 	for _, eager := range []bool{true, false} {
-		through = append(through, newCrew(t, kit.Setting{Broker: node, Eager: eager}))
-		within = append(within, newCrew(t, kit.Setting{Broker: node, Eager: eager}))
+		s := kit.Setting{Broker: node, Eager: eager}
+		through, within, leaving = append(through, newCrew(t, s)), append(within, newCrew(t, s)), append(leaving, newCrew(t, s))
 	}
-	for _, c := range through {
-		c.start("through")
+	for _, c := range append(through, leaving...) {
+		c.start()
 		c.UntilSeen(1, kit.Started)
 		c.UntilSeen(1, kit.Committed, kit.AtOffset(0))
 	}
-
-	must(t, node.Kill())
-	down := time.Now()
+	must(t, down())
+	begin := time.Now()
 	for _, c := range within {
-		c.start("within")
+		c.start()
 	}
-	time.Sleep(outageTime(t)) // the scenario's own time
-	must(t, node.Start(t.Context()))
-	up := time.Now()
-
+	for _, c := range leaving {
+		c.stopInVain()
+	}
+	time.Sleep(outageTime(t) - time.Since(begin)) // the scenario's own time
+	must(t, up())
+	end := time.Now()
 	for _, c := range append(through, within...) {
-		c.Note("down %v ago, up %v ago", time.Since(down), time.Since(up))
-		c.wantPatient(down, up)
-		started := c.UntilSeen(1, kit.Started, kit.After(up))[0]
-		c.WantWithin("until it consumes again", up, started.At, recovery)
-		c.gate.Open()
-		c.UntilAllHandled()
-		c.WantAtMost(2, kit.Started, kit.AtOffset(0))
-		c.WantAtMost(1, kit.Started, kit.AtOffset(1))
-		c.m.Stop()
+		c.wantPatience(begin, end)
+		c.resume(end)
 	}
 }
 
@@ -75,12 +81,30 @@ func newCrew(t *testing.T, s kit.Setting) *crew {
 	return c
 }
 
-func (c *crew) start(name string) { c.m = c.Start(name, c.gate.Hold) }
+func (c *crew) start() { c.m = c.Start("a", c.gate.Hold) }
+
+// stopInVain stops the member when no broker can be told, which takes 6 s at most.
+func (c *crew) stopInVain() {
+	begin := c.m.BeginStop()
+	c.WantWithin("a stop without brokers", begin, c.m.AwaitStop(), 6*time.Second)
+	c.WantAtMost(0, kit.Committed, kit.From(1))
+}
+
+// resume waits for the member to consume again, within 30 s: nothing is lost, and the interrupted task runs once more at most.
+func (c *crew) resume(up time.Time) {
+	started := c.UntilSeen(1, kit.Started, kit.After(up))[0]
+	c.WantWithin("until it consumes again", up, started.At, 30*time.Second)
+	c.gate.Open()
+	c.UntilAllHandled()
+	c.WantAtMost(2, kit.Started, kit.AtOffset(0))
+	c.WantAtMost(1, kit.Started, kit.AtOffset(1))
+	c.m.Stop()
+}
 
 var retryIn = regexp.MustCompile(`try=(\d+) retry_in=(\S+)`)
 
-// wantPatient wants tries between down and up with pauses that grow and are capped, and few lines about them.
-func (c *crew) wantPatient(down, up time.Time) {
+// wantPatience wants tries between down and up with pauses that grow and are capped, and few lines about them.
+func (c *crew) wantPatience(down, up time.Time) {
 	lines := c.Find(kit.Logged, kit.After(down), kit.Before(up))
 	if most := 20; len(lines) > most {
 		c.Errorf("%d lines in the log in %v, want at most %d", len(lines), up.Sub(down), most)
@@ -103,31 +127,46 @@ func (c *crew) wantPatient(down, up time.Time) {
 	}
 }
 
-// B42, for a coordinator that is stopped in order and one that is killed, one after the other: two nodes down would be one too many.
-// The tasks run from before the outage to long after.
+// B42, for a coordinator that is stopped in order, one that is killed and one that freezes. One after the other: two nodes down would
+// be one too many. The tasks run from before the outage to long after.
 func TestB42TheCoordinatorMovesInMidTask(t *testing.T) {
 	t.Parallel()
 	cluster := shared.Cluster(t)
-	move(t, cluster, func(n *kafkatest.Node) error { return n.Stop(t.Context()) })
-	move(t, cluster, (*kafkatest.Node).Kill)
+	start := func(n *kafkatest.Node) error { return n.Start(t.Context()) }
+	move(t, cluster, func(n *kafkatest.Node) error { return n.Stop(t.Context()) }, start)
+	move(t, cluster, (*kafkatest.Node).Kill, start)
+	move(t, cluster, (*kafkatest.Node).Pause, (*kafkatest.Node).Resume)
 }
 
-func move(t *testing.T, cluster *kafkatest.NodeCluster, down func(*kafkatest.Node) error) {
+func move(t *testing.T, cluster *kafkatest.NodeCluster, down, up func(*kafkatest.Node) error) {
 	t.Helper()
-	coordinator, err := cluster.Coordinator("any group")
-	must(t, err)
+	coordinator, names := atOneNode(t, cluster, 2)
 	var groups []*moved
-	for _, eager := range []bool{true, false} {
-		groups = append(groups, newMoved(t, kit.Setting{Broker: cluster, Eager: eager}, coordinator))
+	for i, eager := range []bool{true, false} {
+		groups = append(groups, newMoved(t, kit.Setting{Broker: cluster, Eager: eager}, coordinator, names[i]))
 	}
 	must(t, down(coordinator))
 	at := time.Now()
 	for _, g := range groups {
 		g.survive(at)
 	}
-	must(t, coordinator.Start(t.Context()))
+	must(t, up(coordinator))
 	for _, g := range groups {
 		g.finish()
+	}
+}
+
+// atOneNode returns names of groups that have the same coordinator.
+func atOneNode(t *testing.T, cluster *kafkatest.NodeCluster, n int) (*kafkatest.Node, []string) {
+	t.Helper()
+	for at := map[*kafkatest.Node][]string{}; ; {
+		name := kafkatest.Name(t)
+		node, err := cluster.Coordinator(name)
+		must(t, err)
+		at[node] = append(at[node], name)
+		if len(at[node]) == n {
+			return node, at[node]
+		}
 	}
 }
 
@@ -138,18 +177,18 @@ type moved struct {
 	coordinator *kafkatest.Node
 }
 
-func newMoved(t *testing.T, s kit.Setting, coordinator *kafkatest.Node) *moved {
+func newMoved(t *testing.T, s kit.Setting, coordinator *kafkatest.Node, name string) *moved {
 	t.Helper()
 	g := &moved{crew: &crew{Group: s.Group(t, 3), gate: kit.NewGate()}, cluster: s.Broker.(*kafkatest.NodeCluster), coordinator: coordinator}
-	g.Input.CrashDetection = 30 * time.Second
-	for i := 0; g.at() != coordinator; i++ {
-		g.Name = fmt.Sprint(g.Topic, "-", i)
-	}
+	g.Name, g.Input.CrashDetection = name, 30*time.Second
 	g.Produce(2)
-	g.start("a")
+	g.start()
 	g.UntilSeen(3, kit.Started)
 	for p := range int32(3) {
 		g.UntilSeen(1, kit.Committed, kit.OnPartition(p), kit.AtOffset(0))
+	}
+	if now := g.at(); now != coordinator {
+		g.Fatalf("the coordinator moved to node %d by itself", now.ID())
 	}
 	return g
 }

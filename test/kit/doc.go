@@ -12,7 +12,7 @@
 //		gate.Open()
 //		g.UntilAllHandled()                             // every message handled and committed
 //		a.Stop()
-//	}, kit.Fake, kit.Kafka(&shared))
+//	}, kit.Fake, kit.Kafka(&shared, kafkatest.Newest))
 //
 // A member that has to be killed or frozen is started with [Group.StartProcess]; TestMain then calls [Main].
 //

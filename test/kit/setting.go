@@ -25,11 +25,11 @@ func fake(tb testing.TB) kafkatest.Broker {
 	return kafkatest.Fake(tb)
 }
 
-// Kafka is the real node that the tests of a binary share.
-func Kafka(s *kafkatest.Shared) Place {
-	return Place{"kafka", func(tb testing.TB) kafkatest.Broker {
+// Kafka is the real node of a version that the tests of a binary share.
+func Kafka(s *kafkatest.Shared, version string) Place {
+	return Place{"kafka-" + version, func(tb testing.TB) kafkatest.Broker {
 		tb.Helper()
-		return s.Kafka(tb, kafkatest.Newest)
+		return s.Kafka(tb, version)
 	}}
 }
 
