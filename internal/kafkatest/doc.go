@@ -22,6 +22,8 @@
 //   - It takes commit metadata of any size. A real one refuses more than 4,096 bytes.
 //   - A commit of a member that has left an empty group is refused with ILLEGAL_GENERATION, not UNKNOWN_MEMBER_ID.
 //   - OffsetFetch for a group that does not exist is refused with GROUP_ID_NOT_FOUND. A real one says that nothing is committed.
+//   - A member that leaves while it waits in a SyncGroup is counted as one that joins less, for good: later joins are answered only
+//     at the rebalance timeout, which each further join begins anew.
 //   - No delay of a group's first rebalance: members that start together see a rebalance each.
 //   - No throttling, no rack-aware replicas, no log truncation, no time that a request takes: what races on a real broker may
 //     never race here.
