@@ -174,3 +174,17 @@ func TestARebalanceTellsWhatWasGainedAndLost(t *testing.T) {
 		t.Errorf("status %+v", s)
 	}
 }
+
+// Who was told of an assignment may change what was told.
+func TestAssignmentsAreNotShared(t *testing.T) {
+	c := newConsumer(t, func(cfg *consumer.Config) { cfg.Hooks = []any{spoiler{}} })
+	c.Hear(map[string][]int32{"t": {0, 1}}, 1)
+	c.Status().Assigned["t"][0] = 7
+	if got := c.Status().Assigned.String(); got != "t[0 1]" {
+		t.Errorf("assigned %s, want t[0 1]", got)
+	}
+}
+
+type spoiler struct{}
+
+func (spoiler) OnRebalance(r consumer.Rebalance) { r.Assigned["t"][1] = 8 }

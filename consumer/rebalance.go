@@ -47,6 +47,14 @@ func (p Partitions) String() string {
 	return strings.Join(topics, " ")
 }
 
+// clone is for those who may keep or change what they are told.
+func (p Partitions) clone() Partitions {
+	if p == nil {
+		return nil
+	}
+	return sorted(p)
+}
+
 func (p Partitions) count() (n int) {
 	for _, list := range p {
 		n += len(list)

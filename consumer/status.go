@@ -135,7 +135,7 @@ func (w *watched) everJoined() bool {
 func (w *watched) assigned(now Partitions, generation int32) (before Partitions) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	before, w.latest = w.latest, now
+	before, w.latest = w.latest, now.clone()
 	w.generation, w.told = generation, generation
 	w.rebalances++
 	return before
@@ -175,7 +175,7 @@ func (w *watched) snapshot() (Status, *membership) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return Status{
-		State: w.state, Since: w.since, MemberID: w.memberID, Generation: w.generation, Rebalances: w.rebalances, Assigned: w.latest,
+		State: w.state, Since: w.since, MemberID: w.memberID, Generation: w.generation, Rebalances: w.rebalances, Assigned: w.latest.clone(),
 		Missing: slices.Sorted(maps.Keys(w.missing)),
 		LastEnd: w.lastEnd, LastError: w.lastError, LastErrAt: w.lastErrAt,
 	}, w.membership
