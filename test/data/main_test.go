@@ -56,12 +56,12 @@ var programs = kit.Programs{
 }
 
 // everywhere is for what the in-process broker does as a real one.
-func everywhere() []kit.Place { return []kit.Place{kit.Fake, kit.Kafka(&shared)} }
+func everywhere() []kit.Place { return []kit.Place{kit.Fake, kit.Kafka(&shared, kafkatest.Newest)} }
 
 // onKafka runs f under both protocols on the real node.
 func onKafka(t *testing.T, f func(t *testing.T, s kit.Setting)) {
 	t.Helper()
-	kit.Each(t, f, kit.Kafka(&shared))
+	kit.Each(t, f, kit.Kafka(&shared, kafkatest.Newest))
 }
 
 // on runs f under both protocols on a broker that the test has started itself, with options that no other test wants.

@@ -91,46 +91,61 @@ func TestB33AMissingTopicIsNamedAndConsumedOnceItIsThere(t *testing.T) {
 	}, everywhere()...)
 }
 
-// few is how many entries above info, and errors for the hook, are a few. The topic is away for less than a minute.
-const few = 5
+// away is how a topic goes and comes back.
+type away struct {
+	until   func(*kit.Group, *kit.Member, string) // it comes back
+	refresh time.Duration                         // of the metadata: 0 is a minute
+	missed  time.Duration                         // at most, from there until it is consumed
+}
 
 // B33. The topic comes back before anybody has noticed that it had gone, before the group has, or after. Nothing of it is passed over
 // then, although it has messages at the offsets that were read before.
 func TestB33ATopicGoesInMidTaskAndComesBack(t *testing.T) {
 	t.Parallel()
-	for name, wait := range map[string]func(*kit.Group, *kit.Member, string){
-		"at once": func(*kit.Group, *kit.Member, string) {}, "soon": untilNamed, "late": untilGivenUp,
+	for name, a := range map[string]away{
+		"at once": {until: func(*kit.Group, *kit.Member, string) {}, missed: 10 * time.Second},
+		"soon":    {until: untilNamed, missed: 10 * time.Second},
+		"late":    {until: untilGivenUp, refresh: 2 * time.Second, missed: 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kit.Each(t, func(t *testing.T, s kit.Setting) {
-				g := group(t, s)
-				other, seen, gate := g.Topic+"-other", newLedger(), kit.NewGate()
-				create(t, g, other, 3)
-				g.ProduceTo(0, 2)
-				m := g.Start("a", seen.around(func(ctx context.Context, t *handler.Task) error {
-					if t.Topic == other {
-						return nil
-					}
-					return gate.Hold(ctx, t)
-				}), also(other))
-				g.Until("one is done and the other works", func() bool { return seen.count(other) == 3 && m.Status().Running == 1 })
-
-				gone := g.Note("%s is deleted", other)
-				if err := g.Broker.DeleteTopic(other); err != nil {
-					t.Fatal(err)
-				}
-				wait(g, m, other)
-				g.WantAtMost(few, kit.Logged, kit.After(gone), loud)
-				g.WantAtMost(few, kit.Troubled, kit.After(gone))
-				create(t, g, other, 5)
-				g.UntilWithin(noticed(g), "what has come back is consumed", func() bool { return seen.count(other) == 3+5 })
-				gate.Open()
-				g.Until("nothing of the other is lost", func() bool { return seen.count(g.Topic) == 2 && g.Committed(0) == 2 })
-				m.Stop()
+				g := s.Group(t, 1)
+				g.Input.MetadataRefresh = a.refresh
+				goAndComeBack(t, g, a)
 			}, everywhere()...)
 		})
 	}
 }
+
+func goAndComeBack(t *testing.T, g *kit.Group, a away) {
+	t.Helper()
+	other, seen, gate := g.Topic+"-other", newLedger(), kit.NewGate()
+	create(t, g, other, 3)
+	g.ProduceTo(0, 2)
+	m := g.Start("a", seen.around(func(ctx context.Context, t *handler.Task) error {
+		if t.Topic == other {
+			return nil
+		}
+		return gate.Hold(ctx, t)
+	}), also(other))
+	g.Until("one is done and the other works", func() bool { return seen.count(other) == 3 && m.Status().Running == 1 })
+
+	gone := g.Note("%s is deleted", other)
+	if err := g.Broker.DeleteTopic(other); err != nil {
+		t.Fatal(err)
+	}
+	a.until(g, m, other)
+	g.WantAtMost(few, kit.Logged, kit.After(gone), loud)
+	g.WantAtMost(few, kit.Troubled, kit.After(gone))
+	create(t, g, other, 5)
+	g.UntilWithin(a.missed, "what has come back is consumed", func() bool { return seen.count(other) == 3+5 })
+	gate.Open()
+	g.Until("nothing of the other is lost", func() bool { return seen.count(g.Topic) == 2 && g.Committed(0) == 2 })
+	m.Stop()
+}
+
+// few is how many entries above info, and errors for the hook, are a few. The topic is away for less than a minute.
+const few = 5
 
 func loud(e kit.Event) bool {
 	return kit.Saying("WARN")(e) || kit.Saying("ERROR")(e)
