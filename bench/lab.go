@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -89,7 +88,7 @@ func (l *lab) start(b kafkatest.Broker, topic string, in config.Input, f handler
 	}
 	c, err := consumer.New(consumer.Config{
 		Brokers: b.Addrs(), Sarama: b.Config(), Group: topic, Topics: []string{topic}, Plan: plan,
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Hooks: hooks,
+		Logger: slog.New(slog.DiscardHandler), Hooks: hooks,
 	}, f)
 	if err != nil {
 		return nil, err

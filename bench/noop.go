@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"runtime"
 	"sync/atomic"
@@ -117,7 +116,11 @@ func noopRound(l *lab, partitions int32, loop loopOf) (s speed, err error) {
 	at, err := receive(l, count.done)
 	runtime.ReadMemStats(&after)
 	cancel()
-	<-consumed
+	if err == nil {
+		err = <-consumed
+	} else {
+		<-consumed
+	}
 	_ = group.Close()
 	return speed{rate: noopMessages / at.Sub(began).Seconds(), allocs: float64(after.Mallocs-before.Mallocs) / noopMessages}, err
 }
@@ -130,7 +133,7 @@ func engineLoop(c *counter, conf *sarama.Config) (sarama.ConsumerGroupHandler, *
 	h, err := handler.New(handler.Func(func(_ context.Context, t *handler.Task) error {
 		c.add(t.Partition)
 		return nil
-	}), handler.Options{Plan: plan, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	}), handler.Options{Plan: plan, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, nil, err
 	}

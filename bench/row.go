@@ -18,8 +18,10 @@ var rows = []row{
 		"connection that does nothing else, at the same time; aim: at most 2 times", commitLatency},
 	{"newcomer_eager", "from Run of a second member to its first message while the first one is inside tasks of 60 s, and of 6 h, median of 3; " +
 		"baseline: the same with a blocking sarama handler; aim: at most a heartbeat interval (3 s) + 500 ms", newcomerEager},
-	{"newcomer_cooperative", "the same under the cooperative protocol, which takes two rounds; aim: at most two heartbeat intervals + 500 ms",
-		newcomerCooperative},
+	{
+		"newcomer_cooperative", "the same under the cooperative protocol, which takes two rounds; aim: at most two heartbeat intervals + 500 ms",
+		newcomerCooperative,
+	},
 	{"noop_partition", "no-op messages a second, order by partition, with 1, 4 and 16 partitions on the in-process broker's synthetic topic, " +
 		"median of 8 rounds in turns; baseline: a sarama handler that marks each message; ratio: the median of the rounds' ratios; " +
 		"aim: at least 0.9, and at most 0.1 allocations a message more", noopPartition},

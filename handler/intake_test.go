@@ -198,7 +198,7 @@ func TestBacklogOfARevokedClaimIsFreed(t *testing.T) {
 	freed := make(chan struct{})
 	runtime.AddCleanup(queued, func(struct{}) { close(freed) }, struct{}{})
 	c.messages <- queued
-	queued = nil
+	queued = nil //nolint:ineffassign // else the test itself would keep it alive
 	done := g.consume(c)
 	for st := g.Status(); len(st.Claims) == 0 || st.Claims[0].Backlog < 2; st = g.Status() {
 		runtime.Gosched()

@@ -82,18 +82,18 @@ func (l *Loop) Claim(o Owner, topic string, partition int32) *Claim {
 
 // Restart commits the start of the claimed partitions of a topic, which has become another one under its old name, and nothing that is
 // handed over later: those are offsets of the old one. It says whether there are any.
-func (l *Loop) Restart(topic string) (any bool) {
+func (l *Loop) Restart(topic string) (found bool) {
 	l.mu.Lock()
 	for c := range l.held {
 		if c.Topic == topic {
-			any = true
+			found = true
 			c.restarted, c.pending, c.since = true, 0, time.Now()
 			l.queueLocked(c)
 		}
 	}
 	l.mu.Unlock()
 	l.signal()
-	return any
+	return found
 }
 
 // Stored returns what the broker has confirmed for a partition that is claimed now, -1 as long as it has not.

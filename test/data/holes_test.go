@@ -1,8 +1,8 @@
 package data_test
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -63,7 +63,7 @@ func compacted(t *testing.T, g *kit.Group, n int) (left []int64) {
 		configure(t, g, key, value)
 	}
 	for i := range n - 1 {
-		send(t, g, fmt.Sprint(i%keys))
+		send(t, g, strconv.Itoa(i%keys))
 	}
 	time.Sleep(200 * time.Millisecond) // the segment's
 	send(t, g, "the next segment")

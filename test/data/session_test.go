@@ -2,7 +2,7 @@ package data_test
 
 import (
 	"errors"
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -59,7 +59,7 @@ const strictSession = time.Minute
 func TestB03LimitsOfTheBroker(t *testing.T) {
 	t.Parallel()
 	strict := kafkatest.Kafka(t, kafkatest.Options{Properties: map[string]string{
-		"group.min.session.timeout.ms": "6000", "group.max.session.timeout.ms": fmt.Sprint(strictSession.Milliseconds()),
+		"group.min.session.timeout.ms": "6000", "group.max.session.timeout.ms": strconv.FormatInt(strictSession.Milliseconds(), 10),
 	}})
 	for name, test := range map[string]struct {
 		in   config.Input
