@@ -143,6 +143,28 @@ func TestSlowCommitHoldsUpNoTask(t *testing.T) {
 	})
 }
 
+// incomparable is a session inside a value that cannot be the key of a map.
+type incomparable struct {
+	*session
+	_ map[string]string
+}
+
+// A session may be wrapped, in another way each time.
+func TestWrappedSessionIsCommittedAndWaitedFor(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		g := newGroup(t, options(t), nothing)
+		g.s.onCommit = func() { time.Sleep(time.Second) }
+		done := g.consumeIn(incomparable{session: g.s}, newClaim(0, 1))
+		time.Sleep(100 * time.Millisecond)
+		g.s.cancel(nil)
+		<-done
+		took := elapsed(func() { _ = g.Cleanup(incomparable{session: g.s}) })
+		if g.s.commits != 1 || took.Round(100*time.Millisecond) != 900*time.Millisecond {
+			t.Errorf("%d commits, and Cleanup took %v", g.s.commits, took)
+		}
+	})
+}
+
 // Short tasks leave the commit to sarama's own interval.
 func TestShortTasksOnlyMark(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T) {

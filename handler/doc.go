@@ -70,7 +70,7 @@
 //   - G8 A cancellation is not a failure: no attempt is counted and nothing is logged as one. A panic is logged in any case.
 //   - G9 Memory is bounded: each claim holds at most the plan's BacklogMessages or BacklogBytes, whichever is reached first, and what
 //     one fetch brings beyond that; then fetching pauses, and Messages is received all the same. Long tasks get a copy of their message,
-//     so that none keeps a whole fetch response alive. A claim that cannot be paused (a fake without Pause and Resume) is not bounded.
+//     so that none keeps a whole fetch response alive.
 //   - G10 Stopping is bounded: running tasks get the plan's StopGrace, then their contexts end, and a second after that at most those that
 //     still run are given up. Idle claims return at once.
 //
@@ -85,6 +85,9 @@
 //     a session and of a revoked claim.
 //   - There is no lease (G12). That the membership is lost is noticed by sarama's heartbeats alone, which may take minutes after a cut;
 //     tasks go on meanwhile, although another member may have their partition.
+//   - Back-pressure uses the switch of sarama's Pause and Resume: what the user pauses on the group does not stay paused. A claim that is
+//     wrapped and has lost its Pause and Resume methods is not received from while its backlog is full; a cooperative revocation is
+//     then heard late, unless the strategies are those of [GroupHandler.BalanceStrategies].
 //   - During a stop sarama tells nobody of a rebalance that comes up: it waits for running tasks up to StopGrace.
 //   - Running tasks are not adopted by the next session: those that do not end in the grace are cancelled and run again.
 //

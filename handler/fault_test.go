@@ -37,13 +37,13 @@ func TestFaultyTaskTakesNothingDown(t *testing.T) {
 	for name, fault := range faults {
 		for _, hooks := range [][]any{nil, {&taskEnds{}}} {
 			t.Run(fmt.Sprintf("%s, hooks %d", name, len(hooks)), func(t *testing.T) {
-				inVirtualTime(t, func(t *testing.T) { checkFault(t, fault, hooks) })
+				eachProtocol(t, func(t *testing.T, p protocol) { checkFault(t, p, fault, hooks) })
 			})
 		}
 	}
 }
 
-func checkFault(t *testing.T, fault func(), hooks []any) {
+func checkFault(t *testing.T, p protocol, fault func(), hooks []any) {
 	o := options(t)
 	o.Slots, o.Hooks = 2, hooks
 	faulty := 0
@@ -57,8 +57,9 @@ func checkFault(t *testing.T, fault func(), hooks []any) {
 		}
 		return nil
 	})
-	neighbour := g.consume(newClaim(1, 1))
-	done := g.consume(newClaim(0, 10))
+	c := newClaim(0, 10)
+	g.consume(newClaim(1, 1))
+	done := g.consume(c)
 	time.Sleep(2 * time.Hour)
 	g.wantCommitted(0, 10)
 	g.wantCommitted(1, 1)
@@ -68,9 +69,9 @@ func checkFault(t *testing.T, fault func(), hooks []any) {
 	if lines := g.logs.with("task failed", "offset=5", "partition=0"); len(lines) != 2 {
 		t.Errorf("%d entries, want one an attempt", len(lines))
 	}
-	g.s.cancel(nil)
+	p.revoke(g, c)
 	<-done
-	<-neighbour
+	g.end()
 }
 
 // B17: a panic is logged with its stack, once an attempt, and counted, whatever becomes of its task.

@@ -20,7 +20,7 @@ type GroupHandler struct {
 	logger *slog.Logger
 
 	mu      sync.Mutex
-	commits map[sarama.ConsumerGroupSession]*commits
+	commits map[context.Context]*commits // by the session's: a session may be wrapped, and a wrapper need not be comparable
 }
 
 var _ sarama.ConsumerGroupHandler = (*GroupHandler)(nil)
@@ -53,8 +53,8 @@ func (g *GroupHandler) Setup(sarama.ConsumerGroupSession) error { return nil }
 // Cleanup implements sarama.ConsumerGroupHandler: it waits for commits that are under way, and returns nil.
 func (g *GroupHandler) Cleanup(s sarama.ConsumerGroupSession) error {
 	g.mu.Lock()
-	c := g.commits[s]
-	delete(g.commits, s)
+	c := g.commits[s.Context()]
+	delete(g.commits, s.Context())
 	g.mu.Unlock()
 	if c != nil {
 		c.wg.Wait()

@@ -6,8 +6,6 @@ import (
 	"log/slog"
 	"reflect"
 
-	"github.com/IBM/sarama"
-
 	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/handler/retry"
 )
@@ -56,7 +54,7 @@ func New(h Handler, o Options) (*GroupHandler, error) {
 	return &GroupHandler{
 		opts: o, pool: newPool(h, o), logger: o.Logger,
 		heard:   newAssignments(),
-		commits: map[sarama.ConsumerGroupSession]*commits{},
+		commits: map[context.Context]*commits{},
 	}, nil
 }
 

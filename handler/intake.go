@@ -14,10 +14,10 @@ import (
 // receive takes a message and whatever lies behind it in the channel, in one go.
 func (l *loop) receive(m *sarama.ConsumerMessage, ok bool) {
 	var batch [schedule.MaxRun]*sarama.ConsumerMessage
-	n := 0
+	n, most := 0, l.room.batch(l.backlog)
 	for ok && m != nil {
 		batch[n] = m
-		if n++; n == len(batch) {
+		if n++; n == most {
 			break
 		}
 		select {

@@ -194,11 +194,7 @@ func TestIdleClaimSleeps(t *testing.T) {
 func TestBacklogOfARevokedClaimIsFreed(t *testing.T) {
 	g := newGroup(t, with(t, config.Input{Expected: time.Millisecond, Grace: 4 * time.Minute}), obedient(time.Hour)) // no copies
 	c := newClaim(0, 1)
-	queued := &sarama.ConsumerMessage{Topic: topic, Offset: 1, Value: make([]byte, 2<<20)}
-	freed := make(chan struct{})
-	runtime.AddCleanup(queued, func(struct{}) { close(freed) }, struct{}{})
-	c.messages <- queued
-	queued = nil //nolint:ineffassign // else the test itself would keep it alive
+	freed := putMortal(c)
 	done := g.consume(c)
 	for st := g.Status(); len(st.Claims) == 0 || st.Claims[0].Backlog < 2; st = g.Status() {
 		runtime.Gosched()
@@ -216,6 +212,15 @@ func TestBacklogOfARevokedClaimIsFreed(t *testing.T) {
 	}
 	g.s.cancel(sarama.ErrUnknownMemberId)
 	<-done
+}
+
+// putMortal queues a message and tells when it is freed.
+func putMortal(c *claim) (freed chan struct{}) {
+	m := &sarama.ConsumerMessage{Topic: topic, Offset: 1}
+	freed = make(chan struct{})
+	runtime.AddCleanup(m, func(struct{}) { close(freed) }, struct{}{})
+	c.messages <- m
+	return freed
 }
 
 // G9: a long task that is done leaves no memory behind while the next ones of its batch run.

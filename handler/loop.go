@@ -48,7 +48,7 @@ type loop struct {
 	again      []Task // the failed task that waits for its next attempt
 }
 
-// run receives until the first sign of revocation and then lets go. It never stops receiving while the claim is held: a full
+// run receives until the first sign of revocation and then lets go. It does not stop receiving while the claim is held: a full
 // backlog pauses the fetches.
 func (l *loop) run() {
 	defer l.alarm.stop()
@@ -58,7 +58,7 @@ func (l *loop) run() {
 			wake = nil
 		}
 		select {
-		case m, ok := <-l.messages:
+		case m, ok := <-l.input():
 			l.receive(m, ok)
 		case <-wake:
 			l.takeOver()

@@ -89,10 +89,10 @@ func (g *GroupHandler) commitsOf(s sarama.ConsumerGroupSession, p *config.Plan) 
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c := g.commits[s]
+	c := g.commits[s.Context()]
 	if c == nil {
 		c = &commits{session: s}
-		g.commits[s] = c
+		g.commits[s.Context()] = c
 	}
 	return c
 }

@@ -3,6 +3,7 @@ package handler_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -85,6 +86,13 @@ func TestLegacyHandlerIsCalledWithPlainValues(t *testing.T) {
 			t.Errorf("called with %+v, want twice %+v", l.calls, want)
 		}
 	})
+}
+
+// The price of a short task is what has to be allocated for it.
+func TestTaskIsSmall(t *testing.T) {
+	if n := reflect.TypeFor[handler.Task]().Size(); n > 32 {
+		t.Errorf("a task has %d bytes", n)
+	}
 }
 
 // The number of slots bounds the tasks that run at once; one slot makes a strictly serial consumer.

@@ -42,9 +42,9 @@ func newPool(h Handler, o Options) *pool {
 func (p *pool) now() time.Duration { return time.Since(p.base) }
 
 // readyLocked puts c into the ring if it has work that may start. A claim whose turn is not over goes to the front.
-func (p *pool) readyLocked(c *claim, front bool) {
+func (p *pool) readyLocked(c *claim, front bool) bool {
 	if c.queued || !c.mayStartLocked() {
-		return
+		return false
 	}
 	c.queued = true
 	if front {
@@ -52,12 +52,13 @@ func (p *pool) readyLocked(c *claim, front bool) {
 	} else {
 		p.ring.Push(c)
 	}
+	return true
 }
 
-// kickLocked starts a runner if there is work and a free slot. Whoever makes a claim ready calls it, but a runner, which comes back for
-// the next run itself: so there is a runner for each ready claim, or none is free.
-func (p *pool) kickLocked() {
-	if p.ring.Len() == 0 || p.slots > 0 && p.running >= p.slots {
+// startLocked puts c into the ring and starts a runner for it if a slot is free. A runner that makes a claim ready need not: it comes
+// back for the next run itself. So there is a runner for each ready claim, or no slot is free.
+func (p *pool) startLocked(c *claim) {
+	if !p.readyLocked(c, false) || p.slots > 0 && p.running >= p.slots {
 		return
 	}
 	p.running++

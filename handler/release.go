@@ -120,7 +120,7 @@ func (l *loop) commitLast(r Reason) {
 // leave tells that the claim has ended, and lets a paused source go on.
 func (l *loop) leave(e ClaimEnd) {
 	if l.room.paused {
-		l.room.source.Resume()
+		l.pause(false)
 	}
 	level, text := slog.LevelDebug, "claim ended"
 	if e.Abandoned > 0 {

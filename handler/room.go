@@ -1,6 +1,12 @@
 package handler
 
-import "time"
+import (
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/internal/schedule"
+)
 
 // pauser is what sarama's claims offer (they embed their PartitionConsumer, consumer_group_session.go:554). Pausing the claim and
 // not the group has no trap: a pause of the group outlives the session and would find the partition paused when it comes back.
@@ -9,10 +15,9 @@ type pauser interface {
 	Resume()
 }
 
-// room keeps the backlog of a claim bounded: at the mark fetching pauses, and goes on when half is done. A source that cannot
-// pause is not bounded here.
+// room keeps the backlog of a claim bounded: at the mark fetching pauses, and goes on when half is done.
 type room struct {
-	source   pauser
+	source   pauser // nil when the claim cannot be paused: then the loop stops receiving
 	messages int
 	bytes    int64
 	paused   bool
@@ -40,17 +45,21 @@ func (r *room) measure(ended int, now time.Duration) {
 	}
 }
 
+// batch is how many messages may be received in one go.
+func (r *room) batch(backlog int) int {
+	if r.source != nil {
+		return schedule.MaxRun
+	}
+	return min(max(r.messages-backlog, 1), schedule.MaxRun)
+}
+
 // makeRoom pauses or resumes by the backlog.
 func (l *loop) makeRoom() {
-	r := &l.room
-	switch {
-	case r.source == nil:
+	switch r := &l.room; {
 	case !r.paused && r.full(l.backlog, l.bytes):
 		l.pause(true)
-		r.source.Pause()
 	case r.paused && r.low(l.backlog, l.bytes):
 		l.pause(false)
-		r.source.Resume()
 	}
 }
 
@@ -59,4 +68,21 @@ func (l *loop) pause(on bool) {
 	l.pool.mu.Lock()
 	l.hungry, l.view.paused = on, on
 	l.pool.mu.Unlock()
+	switch source := l.room.source; {
+	case source == nil:
+	case on:
+		source.Pause()
+	default:
+		source.Resume()
+	}
+}
+
+// input is what the loop receives from: always the messages, for that is how it hears of a revocation. Only where the claim is
+// wrapped in something that cannot be paused it has to choose, and memory goes first: a revocation is then heard by the session or by
+// the assignment, else when there is room.
+func (l *loop) input() <-chan *sarama.ConsumerMessage {
+	if l.room.source == nil && l.room.paused {
+		return nil
+	}
+	return l.messages
 }

@@ -65,11 +65,11 @@ func TestBacklogIsBounded(t *testing.T) {
 		{"short tasks, large messages", config.Input{Expected: time.Millisecond}, time.Millisecond, 100_000, 10, 100, 4 << 20, 15},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T) {
+			eachProtocol(t, func(t *testing.T, p protocol) {
 				g := newGroup(t, with(t, test.in), deaf(test.task))
 				s := newStream(test.size, test.batch)
 				go s.feed()
-				g.consume(s)
+				done := g.consume(s)
 				var worst handler.ClaimStatus
 				for range 100 {
 					time.Sleep(test.task)
@@ -83,13 +83,42 @@ func TestBacklogIsBounded(t *testing.T) {
 					t.Errorf("%d tasks started, want %d", n, test.done)
 				}
 				close(s.done)
-				g.end()
+				synctest.Wait()
+				p.revoke(g, s.claim)
+				<-done
 				if s.isPaused() {
 					t.Error("the claim ended and left its source paused")
 				}
+				g.end()
 			})
 		})
 	}
+}
+
+// wrapped is a claim inside something that has no Pause and no Resume.
+type wrapped struct{ sarama.ConsumerGroupClaim }
+
+// G9: a claim that cannot be paused is bounded too, and goes on when there is room.
+func TestClaimThatCannotBePausedIsBounded(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		g := newGroup(t, options(t), deaf(time.Minute))
+		c := newClaim(0, 20)
+		done := g.consume(wrapped{c})
+		time.Sleep(5*time.Minute + time.Second)
+		if n := len(c.messages); n < 20-5-2 {
+			t.Errorf("%d of 20 are left after five tasks", n)
+		}
+		g.wantStarted(0, 1, 2, 3, 4, 5)
+		if p.name == "cooperative" {
+			for len(c.messages) > 0 { // sarama hands out what is buffered before it closes
+				time.Sleep(time.Minute)
+			}
+		}
+		if took := elapsed(func() { p.revoke(g, c); <-done }); took > time.Minute {
+			t.Errorf("the claim ended after %v", took)
+		}
+		g.end()
+	})
 }
 
 // B06: a few slow messages before many fast ones leave nothing paused for ever.

@@ -15,8 +15,7 @@ func (l *loop) exchange(slab []Task) time.Duration {
 	p := l.pool
 	p.mu.Lock()
 	l.queue.Push(slab)
-	p.readyLocked(l.claim, false)
-	p.kickLocked()
+	p.startLocked(l.claim)
 	got := l.resultsLocked()
 	p.mu.Unlock()
 	return l.digest(got)
@@ -89,6 +88,5 @@ func (l *loop) tryAgain() {
 	defer p.mu.Unlock()
 	l.queue.PutBack(l.again)
 	l.again, l.held = nil, false
-	p.readyLocked(l.claim, false)
-	p.kickLocked()
+	p.startLocked(l.claim)
 }
