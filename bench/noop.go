@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -116,11 +117,7 @@ func noopRound(l *lab, partitions int32, loop loopOf) (s speed, err error) {
 	at, err := receive(l, count.done)
 	runtime.ReadMemStats(&after)
 	cancel()
-	if err == nil {
-		err = <-consumed
-	} else {
-		<-consumed
-	}
+	err = errors.Join(err, <-consumed)
 	_ = group.Close()
 	return speed{rate: noopMessages / at.Sub(began).Seconds(), allocs: float64(after.Mallocs-before.Mallocs) / noopMessages}, err
 }
