@@ -58,7 +58,7 @@ func TestB30TheFirstMemberGoesOnAfterEveryChange(t *testing.T) {
 		g.UntilAllHandled()
 		a.Stop()
 		wantNeverExpelled(g)
-	}, onAll()...)
+	}, everywhere()...)
 }
 
 // untilWorking waits until the member owns that many partitions, and then until it commits messages that it started on each of them

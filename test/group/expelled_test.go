@@ -30,12 +30,12 @@ func TestB28AForgottenMemberDropsItsResultAndJoinsAgain(t *testing.T) {
 		if now := a.Status().MemberID; now == id {
 			g.Errorf("the member still is %s", id)
 		}
-	}, onAll()...)
+	}, everywhere()...)
 }
 
 // B28. The member is not forgotten, and keeps its id, as every client does.
 func TestB28AMemberOfAnEarlierGenerationDropsItsResultAndJoinsAgain(t *testing.T) {
-	kit.Each(t, func(t *testing.T, s kit.Setting) { expel(t, s, joinInItsName) }, onAll()...)
+	kit.Each(t, func(t *testing.T, s kit.Setting) { expel(t, s, joinInItsName) }, everywhere()...)
 }
 
 // expel makes the coordinator let go of a member in the middle of a task, and returns what the member's id was.
@@ -148,5 +148,5 @@ func TestB28AFrozenMemberDropsItsResultAndJoinsAgain(t *testing.T) {
 		g.UntilAllHandled()
 		b.Stop()
 		a.Stop()
-	}, onAll()...)
+	}, everywhere()...)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/handler"
-	"github.com/evenkeel-go/evenkeel/internal/kafkatest"
 	"github.com/evenkeel-go/evenkeel/test/kit"
 )
 
@@ -34,7 +33,7 @@ func TestB38AResultAfterTheStopIsDropped(t *testing.T) {
 // B38. It is not parallel, for it counts the goroutines of the process.
 func TestB38ManyCyclesLeaveNothingBehind(t *testing.T) {
 	const warmUp, cycles = 5, 25 // of two rebalances and two members that come and go, at least
-	broker := shared.Kafka(t, kafkatest.Newest)
+	broker := shared.Kafka(t, version())
 	staffs := []*staff{newStaff(t, kit.Setting{Broker: broker, Eager: true}), newStaff(t, kit.Setting{Broker: broker})}
 	var before footprint
 	for i := range warmUp + cycles {
@@ -114,7 +113,7 @@ func TestB38AStopAtAnyMomentReturns(t *testing.T) {
 		g.UntilAllHandled()
 		stays.Stop()
 		wantNeverExpelled(g)
-	}, kit.Kafka(&shared, kafkatest.Newest), kit.Kafka(&shared, kafkatest.Oldest))
+	}, kafka())
 }
 
 type footprint struct {

@@ -43,7 +43,7 @@ func TestB13LongTasksDoNotHoldUpARebalance(t *testing.T) {
 		}
 		wantNeverExpelled(g)
 		g.WantAtMost(0, kit.Troubled)
-	}, onAll()...)
+	}, everywhere()...)
 }
 
 // wantNeverExpelled says that each session ended by a rebalance or a stop, and that each member kept its id.

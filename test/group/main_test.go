@@ -1,7 +1,9 @@
 package group_test
 
 import (
+	"cmp"
 	"flag"
+	"os"
 	"testing"
 
 	"github.com/evenkeel-go/evenkeel/internal/kafkatest"
@@ -10,17 +12,21 @@ import (
 
 var shared kafkatest.Shared
 
+// envVersion is the version of the one real node: the newest if it is not set.
+const envVersion = "EVENKEEL_KAFKA_VERSION"
+
 func TestMain(m *testing.M) {
 	flag.Parse()
 	// These tests wait for brokers, and hardly compute: more of them fit on two cores than two.
-	if flag.Lookup("test.parallel").Value.String() == flag.Lookup("test.parallel").DefValue {
-		_ = flag.Set("test.parallel", "10")
+	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
+		_ = flag.Set("test.parallel", "8")
 	}
 	kit.Main(m, &shared, kit.Programs{"late success": lateSuccess})
 }
 
-// everywhere is for what the in-process broker does as a real one.
-func everywhere() []kit.Place { return []kit.Place{kit.Fake, kit.Kafka(&shared, kafkatest.Newest)} }
+func version() string { return cmp.Or(os.Getenv(envVersion), kafkatest.Newest) }
 
-// onAll is for what depends on the coordinator's answers: the oldest version has another coordinator.
-func onAll() []kit.Place { return append(everywhere(), kit.Kafka(&shared, kafkatest.Oldest)) }
+func kafka() kit.Place { return kit.Kafka(&shared, version()) }
+
+// everywhere is for what the in-process broker does as a real one.
+func everywhere() []kit.Place { return []kit.Place{kit.Fake, kafka()} }

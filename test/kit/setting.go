@@ -53,13 +53,14 @@ func Each(t *testing.T, f func(t *testing.T, s Setting), places ...Place) {
 	}
 }
 
-// Group makes a topic and names a group. Its members have tasks of ten minutes to expect, R and S of 6 s, and a heartbeat of 250 ms.
+// Group makes a topic and names a group. Its members have tasks of ten minutes to expect, R and S of 10 s, and a heartbeat of 250 ms.
+// Shorter ones would make a member that gets no processor for a few seconds lose its membership.
 func (s Setting) Group(t *testing.T, partitions int32) *Group {
 	t.Helper()
 	g := &Group{
 		History: &History{}, Broker: s.Broker, Topic: kafkatest.Name(t), Partitions: partitions, t: t,
 		Input: config.Input{
-			Expected: 10 * time.Minute, CrashDetection: 6 * time.Second, Heartbeat: 250 * time.Millisecond, Eager: s.Eager,
+			Expected: 10 * time.Minute, CrashDetection: 10 * time.Second, Heartbeat: 250 * time.Millisecond, Eager: s.Eager,
 		},
 	}
 	g.Name = g.Topic
