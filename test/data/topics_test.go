@@ -98,13 +98,14 @@ type away struct {
 	missed  time.Duration                         // at most, from there until it is consumed
 }
 
-// B33. The topic comes back before anybody has noticed that it had gone, before the group has, or after. Nothing of it is passed over
-// then, although it has messages at the offsets that were read before.
+// B33. The topic comes back before anybody has noticed that it had gone, before the group has (after a moment, or
+// a while), or after. Nothing of it is passed over then, although it has messages at the offsets that were read before.
 func TestB33ATopicGoesInMidTaskAndComesBack(t *testing.T) {
 	t.Parallel()
 	for name, a := range map[string]away{
 		"at once": {until: func(*kit.Group, *kit.Member, string) {}, missed: 10 * time.Second},
 		"soon":    {until: untilNamed, missed: 10 * time.Second},
+		"unheard": {until: untilRepeated, missed: 10 * time.Second},
 		"late":    {until: untilGivenUp, refresh: 2 * time.Second, missed: 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,10 +157,15 @@ func untilNamed(g *kit.Group, _ *kit.Member, topic string) {
 	g.UntilSeen(1, kit.Troubled, kit.Saying(topic))
 }
 
+// untilRepeated waits for as long as it takes sarama to complain many times.
+func untilRepeated(g *kit.Group, m *kit.Member, topic string) {
+	untilNamed(g, m, topic)
+	time.Sleep(15 * time.Second)
+}
+
 func untilGivenUp(g *kit.Group, m *kit.Member, topic string) {
 	untilNamed(g, m, topic)
 	g.UntilWithin(noticed(g), "the topic is given up", func() bool { return len(m.Status().Assigned[topic]) == 0 })
-	time.Sleep(5 * time.Second) // for entries that are too many
 }
 
 // Topics that match a pattern come and go, and one that was there is consumed on.
