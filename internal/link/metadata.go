@@ -151,7 +151,6 @@ func (l *Link) freshen(ctx context.Context) {
 
 func (l *Link) logRefresh(err error) {
 	if err != nil && l.life.ctx.Err() == nil {
-		l.opt.Logger.Debug("periodic metadata refresh failed, the next one follows",
-			slog.String("group", l.id), slog.Any("error", err))
+		l.opt.Logger.Debug("periodic metadata refresh failed, the next one follows", slog.Any("error", err))
 	}
 }

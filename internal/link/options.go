@@ -25,7 +25,8 @@ type Options struct {
 	// Version too): offsets of the old one mean nothing in the new one. It is called before sarama's client learns of it, in the
 	// manner of OnMissing. May be nil.
 	OnReplaced func(topic string)
-	// Logger gets a line when a connection to the coordinator is lost and when it is back. Default slog.Default().
+	// Logger gets a line when a connection to the coordinator is lost and when it is back. It should name the group. Default
+	// slog.Default().
 	Logger *slog.Logger
 }
 

@@ -156,10 +156,9 @@ func (s *seat) report(err error) {
 	case s.link.life.ctx.Err() != nil:
 	case err != nil:
 		s.link.opt.Logger.Warn("no connection to the group coordinator, trying on",
-			slog.String("group", s.link.id), slog.String("connection", s.name), slog.Any("error", err))
+			slog.String("connection", s.name), slog.Any("error", err))
 	default:
-		s.link.opt.Logger.Info("connected to the group coordinator again",
-			slog.String("group", s.link.id), slog.String("connection", s.name))
+		s.link.opt.Logger.Info("connected to the group coordinator again", slog.String("connection", s.name))
 	}
 }
 
