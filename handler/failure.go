@@ -56,7 +56,7 @@ func attrsOf(err error) []slog.Attr {
 		return nil
 	}
 	if p, ok := errors.AsType[*PanicError](err); ok {
-		return []slog.Attr{attrError(err), attrStack(p)}
+		return []slog.Attr{slog.String("error", err.Error()), attrStack(p)} // slog's text handler would add the stack to the error too
 	}
 	return []slog.Attr{attrError(err)}
 }

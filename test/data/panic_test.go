@@ -71,6 +71,9 @@ func wantStacks(t *testing.T, log *transcript) {
 	}
 	for i, part := range []string{"a string", "an error", "nil pointer", "index out of range"} {
 		said, stack, _ := strings.Cut(entries[i], " stack=")
+		if strings.Contains(said, "panic_test.go") {
+			t.Errorf("entry %d has the stack twice: %s", i, entries[i])
+		}
 		if !strings.Contains(said, part) || !strings.Contains(said, "offset=5") || !strings.Contains(stack, "panic_test.go") {
 			t.Errorf("entry %d lacks %q, the offset or the stack: %s", i, part, entries[i])
 		}
