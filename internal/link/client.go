@@ -51,11 +51,16 @@ func (l *Link) Locate(ctx context.Context) error {
 //
 // It returns when the bound context ends; sarama's own refresh then runs out in the background.
 func (l *Link) RefreshMetadata(topics ...string) error {
-	return l.closedOr(l.refresh(l.context(), topics, false))
+	err := l.refresh(l.context(), topics, false)
+	if err == nil {
+		l.topics.freshen(topics)
+	}
+	return l.closedOr(err)
 }
 
-// Partitions returns the partition IDs of a topic, in order. For a topic that does not exist it asks the cluster, and returns an
-// empty list and no error: an error would fail the join of a group's leader, again and again, for the topic of any one member.
+// Partitions returns the partition IDs of a topic, in order. It asks the cluster, unless that was done since the last call; where no
+// broker answers it returns those that were there before. For a topic that does not exist it returns an empty list and no error: an
+// error would fail the join of a group's leader, again and again, for the topic of any one member.
 func (l *Link) Partitions(topic string) ([]int32, error) {
 	ids, err := l.partitions(l.context(), topic, l.Client.Partitions)
 	return ids, l.closedOr(err)

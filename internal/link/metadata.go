@@ -114,8 +114,8 @@ var errStarting = errors.New("broker is still starting")
 
 // partitions returns what sarama's own client knows of a topic, nothing for one that is missing.
 func (l *Link) partitions(ctx context.Context, topic string, of func(string) ([]int32, error)) ([]int32, error) {
-	if !l.topics.present(topic) {
-		if err := l.refresh(ctx, []string{topic}, false); err != nil {
+	if !l.topics.takeFresh(topic) {
+		if err := l.lookAgain(ctx, topic); err != nil && !l.topics.present(topic) {
 			return nil, err
 		}
 	}
@@ -123,6 +123,23 @@ func (l *Link) partitions(ctx context.Context, topic string, of func(string) ([]
 		return []int32{}, nil
 	}
 	return value(ctx, l, func() ([]int32, error) { return of(topic) })
+}
+
+// lookAgain asks the cluster for topic, and for all others in the same question: sarama asks for the partitions of one topic after
+// the other.
+//
+// When it plans it has refreshed them just before. When it looks for added partitions, at each Metadata.RefreshFrequency, it has not,
+// and what the client knows may be as old as that by itself: partitions would be noticed after twice the time.
+func (l *Link) lookAgain(ctx context.Context, topic string) error {
+	names := l.topics.names()
+	if !slices.Contains(names, topic) {
+		names = append(names, topic)
+	}
+	if err := l.refresh(ctx, names, false); err != nil {
+		return err
+	}
+	l.topics.freshen(slices.DeleteFunc(names, func(name string) bool { return name == topic }))
+	return nil
 }
 
 // keepFresh refreshes metadata at the configured interval until the Link ends. sarama's own client would do it without leaving out

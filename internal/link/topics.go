@@ -15,8 +15,9 @@ type topics struct {
 	mu      sync.Mutex
 	states  map[string]topicState
 	ids     map[string]identity
-	news    []news // not told yet
-	telling bool   // somebody tells; he takes what is added
+	fresh   map[string]bool // looked at since somebody last asked for its partitions
+	news    []news          // not told yet
+	telling bool            // somebody tells; he takes what is added
 }
 
 type topicState int
@@ -46,7 +47,7 @@ const (
 )
 
 func newTopics(tell func(news)) *topics {
-	return &topics{tell: tell, states: make(map[string]topicState), ids: make(map[string]identity)}
+	return &topics{tell: tell, states: make(map[string]topicState), ids: make(map[string]identity), fresh: make(map[string]bool)}
 }
 
 // state returns what was last heard of a topic.
@@ -106,6 +107,24 @@ func (t *topics) fetch(names []string) {
 			t.states[name] = fetched
 		}
 	}
+}
+
+// freshen records that topics were looked at on demand.
+func (t *topics) freshen(names []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, name := range names {
+		t.fresh[name] = true
+	}
+}
+
+// takeFresh reports whether topic was looked at since the last call.
+func (t *topics) takeFresh(topic string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	was := t.fresh[topic]
+	delete(t.fresh, topic)
+	return was
 }
 
 // publish tells what is new. Two refreshes may meet a topic at once, gone in the one and back in the other: whoever is telling

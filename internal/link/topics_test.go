@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/IBM/sarama"
 
@@ -52,6 +53,36 @@ func TestPartitionsOfATopicNeverAskedFor(t *testing.T) {
 	l := newWorld(t).link(t, nil)
 	wantPartitions(t, l, "orders", 0, 1)
 	wantPartitions(t, l, "gone")
+}
+
+// B41: sarama looks for added partitions by asking for those of one topic after the other, without a refresh.
+func TestAddedPartitionsAreSeenWhenTheyAreAskedFor(t *testing.T) {
+	w := newWorld(t)
+	w.conf.Metadata.RefreshFrequency = 0 // nobody else looks
+	w.answers["MetadataRequest"] = w.topics("orders", "audit")
+	w.answer()
+	l := w.link(t, nil)
+	refresh(t, l)
+	wantPartitions(t, l, "orders", 0, 1)
+	wantPartitions(t, l, "audit", 0, 1)
+
+	w.answers["MetadataRequest"] = w.topics("orders", "audit").SetLeader("orders", 2, w.broker.BrokerID())
+	w.answer()
+	before := w.wire.count(metadata)
+	wantPartitions(t, l, "orders", 0, 1, 2)
+	wantPartitions(t, l, "audit", 0, 1)
+	if n := w.wire.count(metadata) - before; n != 2 {
+		t.Errorf("%d metadata requests, want one question and one refresh of what changed", n)
+	}
+}
+
+// TestPartitionsAreThoseOfBeforeWhenNobodyAnswers: else the leader's look for added ones would end its session.
+func TestPartitionsAreThoseOfBeforeWhenNobodyAnswers(t *testing.T) {
+	w := newWorld(t)
+	l := w.link(t, func(o *link.Options) { o.Short, o.Patience = 50*time.Millisecond, 50*time.Millisecond })
+	wantPartitions(t, l, "orders", 0, 1)
+	w.hang("MetadataRequest")
+	wantPartitions(t, l, "orders", 0, 1)
 }
 
 // B33: gone, back, each told once, and partitions as the cluster has them.
