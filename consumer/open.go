@@ -118,7 +118,7 @@ const limitsTimeout = 3 * time.Second
 // session timeout is explained.
 func (m *membership) withLimits(ctx context.Context, l *link.Link) *config.Plan {
 	read := make(chan config.BrokerLimits, 1)
-	go func() { read <- readLimits(l) }() // ends with the answer, or with the link
+	go func() { read <- readLimits(l, m.cfg.Topics) }() // ends with the answer, or with the link
 	ctx, cancel := context.WithTimeout(ctx, limitsTimeout)
 	defer cancel()
 	select {
@@ -134,7 +134,10 @@ func (m *membership) withLimits(ctx context.Context, l *link.Link) *config.Plan 
 }
 
 // readLimits asks one broker for its settings. A user who may not read them, or a broker that knows no such request, is no fault.
-func readLimits(l *link.Link) (limits config.BrokerLimits) {
+func readLimits(l *link.Link, topics []string) (limits config.BrokerLimits) {
+	if len(l.Brokers()) == 0 { // nothing was asked for yet, as Metadata.Full is off
+		_ = l.RefreshMetadata(topics...)
+	}
 	brokers := l.Brokers()
 	if len(brokers) == 0 {
 		return limits

@@ -41,15 +41,20 @@ func TestB03EveryDurationJoinsAtTheFirstTry(t *testing.T) {
 }
 
 // wantLetIn wants a member to join at the first try, to work and to leave.
-func wantLetIn(g *kit.Group) {
+func wantLetIn(g *kit.Group, change ...func(*consumer.Config)) {
 	g.ProduceTo(0, 1)
-	m := g.Start("a", instant)
+	m := g.Start("a", instant, change...)
 	g.UntilAllHandled()
 	g.WantAtMost(1, kit.Assigned)
 	g.WantAtMost(0, kit.Ended)
 	g.WantAtMost(0, kit.Troubled)
 	m.Stop()
 }
+
+func letIn(g *kit.Group) { wantLetIn(g) }
+
+// partially is what users of large clusters set: metadata of the topics in use only.
+func partially(c *consumer.Config) { c.Sarama.Metadata.Full = false }
 
 // strictSession is the longest session of a broker that accepts shorter ones than the plans for long tasks have.
 const strictSession = time.Minute
@@ -65,9 +70,10 @@ func TestB03LimitsOfTheBroker(t *testing.T) {
 		in   config.Input
 		want func(g *kit.Group)
 	}{
-		"told":  {config.Input{Broker: config.BrokerLimits{MaxSessionTimeout: strictSession}}, wantLetIn},
-		"read":  {config.Input{}, wantLetIn},
-		"wrong": {config.Input{CrashDetection: 9 * time.Minute, Broker: config.BrokerLimits{MaxSessionTimeout: 10 * time.Minute}}, wantRefused},
+		"told":    {config.Input{Broker: config.BrokerLimits{MaxSessionTimeout: strictSession}}, letIn},
+		"read":    {config.Input{}, letIn},
+		"partial": {config.Input{}, func(g *kit.Group) { wantLetIn(g, partially) }},
+		"wrong":   {config.Input{CrashDetection: 9 * time.Minute, Broker: config.BrokerLimits{MaxSessionTimeout: 10 * time.Minute}}, wantRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
