@@ -34,7 +34,8 @@
 //     and with it the tasks that do not end within the grace; they run again. Adoption by the next session is not part of this version.
 //   - G5 A commit carries the generation of the latest assignment that was received while the claim is held, and nothing is sent for a
 //     partition once its claim has ended: a late result never overwrites the next owner's progress.
-//   - G10 Stopping is bounded: the plan's StopGrace, then cancellation, then the last commit and a LeaveGroup, so that the next owner
+//   - G10 Stopping is bounded: the plan's StopGrace, with cancellation at its end, or at its start where tasks are too long to be waited
+//     for (Plan.StopCancelFirst; set config.Input.StopGrace to let them go on), then the last commit and a LeaveGroup, so that the next owner
 //     starts at once and not after the session timeout. It takes at most 2 s beyond the grace, and at most 6 s when no broker
 //     can be reached. A static member does not leave (KIP-345): its partitions wait for its restart, for the session timeout at most.
 //   - G11 A finished task is durable soon: its commit is sent at once when tasks are long, and at most 200 ms later when they are short.
@@ -59,8 +60,11 @@
 // # Errors
 //
 // [New] opens nothing and names the faulty field. [Consumer.Run] returns nil after a stop, and a [FatalError] for what waiting does not
-// mend; all else is retried with pauses that grow to 10 s, logged and told to hooks. The log repeats a kind of error at most twice
-// a minute.
+// mend; all else is retried with pauses that grow to 10 s, each logged and told to hooks. Errors that sarama reports for the group or a
+// partition are written at most twice a minute each.
+//
+// A topic that does not exist is named once, and the others are consumed meanwhile; it is consumed once it is there. One that was deleted
+// and created again is consumed from its start, as far as the cluster tells topics apart (2.8 and newer, and Sarama.Version too).
 //
 // # Seen from outside
 //
