@@ -40,7 +40,8 @@ type Config struct {
 	Retry retry.Policy
 
 	// Sarama is the base that the plan is applied to: security, client id, version, rack, dialer, balance strategies, interceptors.
-	// It is not modified. Default: sarama.NewConfig(). A limit on Consumer.Fetch.Max is refused: sarama skips a message beyond it.
+	// It is not modified. Default: sarama.NewConfig(). A group that has committed nothing for a partition starts at its oldest message,
+	// whatever Consumer.Offsets.Initial says: with the newest, an interrupted first task would be lost. A limit on Consumer.Fetch.Max is refused: sarama skips a message beyond it.
 	Sarama *sarama.Config
 	// Client is a client that the user owns and closes after Run. Brokers and Sarama have to be empty then: the client's own
 	// configuration is the base. Stopping is slower when the cluster is out of reach, since the client's connections cannot be cut.

@@ -64,7 +64,7 @@ func (c *Consumer) topicMissing(topic string, missing bool) {
 		return
 	}
 	err := &TopicError{Topic: topic, err: sarama.ErrUnknownTopicOrPartition}
-	c.log.Warn("topic does not exist: create it, or remove it from Config.Topics; the others are consumed meanwhile", slog.String("topic", topic))
+	c.log.Warn("topic does not exist: create it, or remove it from Config.Topics; what there is of the others is consumed meanwhile", slog.String("topic", topic))
 	c.hooks.failed(err)
 	c.watched.trouble(err)
 }

@@ -71,8 +71,8 @@
 //   - G9 Memory is bounded: each claim holds at most the plan's BacklogMessages or BacklogBytes, whichever is reached first, and what
 //     one fetch brings beyond that; then fetching pauses, and Messages is received all the same. Long tasks get a copy of their message,
 //     so that none keeps a whole fetch response alive.
-//   - G10 Stopping is bounded: running tasks get the plan's StopGrace, then their contexts end, and a second after that at most those that
-//     still run are given up. Idle claims return at once.
+//   - G10 Stopping is bounded: running tasks get the plan's StopGrace. Their contexts end after it, or at its start where they are too long
+//     to be waited for ([config.Plan].StopCancelFirst). A second after the grace at most, those that still run are given up. Idle claims return at once.
 //
 // # What is weaker over a plain sarama group
 //
