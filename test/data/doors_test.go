@@ -87,7 +87,7 @@ func TestB09EveryDoorIsOpenAndStaysOpen(t *testing.T) {
 				g.UntilSeen(2, kit.Started)
 				g.UntilSeen(2, kit.Committed, kit.AtOffset(0))
 				before := len(d.Conns())
-				time.Sleep(3 * reauthAfter) // the tasks'
+				time.Sleep(5 * reauthAfter / 2) // the tasks
 				gate.Open()
 				g.UntilAllHandled()
 				if n, now := d.open(); n < 3 || len(d.Conns()) != before {

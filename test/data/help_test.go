@@ -14,7 +14,7 @@ import (
 func instant(context.Context, *handler.Task) error { return nil }
 
 // reauthAfter is how long a client of the shared node may go on with one authentication. Tests that are about it have longer tasks.
-const reauthAfter = 3 * time.Second
+const reauthAfter = 6 * time.Second
 
 // lasting is a task that takes that long.
 func lasting(ctx context.Context, d time.Duration) error {

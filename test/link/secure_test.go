@@ -13,7 +13,7 @@ import (
 )
 
 // reauth is how long the node lets a client go without authenticating again.
-const reauth = 3 * time.Second
+const reauth = 6 * time.Second
 
 func TestSecurity(t *testing.T) {
 	t.Parallel()
@@ -43,7 +43,7 @@ func accepted(t *testing.T, node *kafkatest.Node) {
 			}
 			dials := m.wire.dialled()
 			var took []time.Duration
-			for end := time.Now().Add(3 * reauth); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			for end := time.Now().Add(5 * reauth / 2); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 				from := time.Now()
 				code, err := m.commit(t.Context(), mine, 1)
 				if err != nil {
