@@ -17,7 +17,7 @@ import (
 )
 
 // patience bounds what is not measured but waited for.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // lab holds the brokers, each started when a row asks for it.
 type lab struct {
