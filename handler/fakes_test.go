@@ -95,6 +95,7 @@ type memberSession struct {
 	*session
 	work     context.Context
 	stopWork context.CancelCauseFunc
+	stopping bool
 	stored   int64 // what Committed says
 	ask      func()
 	release  func(context.Context)
@@ -109,7 +110,7 @@ func newMemberSession() *memberSession {
 }
 
 func (m *memberSession) Work() context.Context { return m.work }
-func (m *memberSession) Stopping() bool        { return false }
+func (m *memberSession) Stopping() bool        { return m.stopping }
 
 func (m *memberSession) Committer(_ string, partition int32) member.Committer {
 	return committer{m, partition}

@@ -214,6 +214,41 @@ func TestBacklogOfARevokedClaimIsFreed(t *testing.T) {
 	<-done
 }
 
+// G9: the same goes for what lies in one bunch with a task that goes on.
+func TestBunchOfARevokedClaimIsFreed(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, p protocol) {
+		g := newGroup(t, with(t, config.Input{Expected: time.Millisecond, Grace: time.Minute}), func(ctx context.Context, m *handler.Task) error {
+			if m.Offset == 10 {
+				return obedient(time.Hour)(ctx, m)
+			}
+			return nil
+		})
+		c := newClaim(0, 11)
+		neighbour := putWeak(c)
+		c.put(12, 20)
+		done := g.consume(c)
+		synctest.Wait()
+		p.revoke(g, c)
+		synctest.Wait()
+		for range 10 {
+			runtime.GC()
+		}
+		if neighbour.Value() != nil {
+			t.Error("still there")
+		}
+		<-done
+		if n := g.seen.count(); n != 11 {
+			t.Errorf("%d started, want 11", n)
+		}
+	})
+}
+
+func putWeak(c *claim) weak.Pointer[sarama.ConsumerMessage] {
+	m := &sarama.ConsumerMessage{Topic: topic, Offset: 11}
+	c.messages <- m
+	return weak.Make(m)
+}
+
 // putMortal queues a message and tells when it is freed.
 func putMortal(c *claim) (freed chan struct{}) {
 	m := &sarama.ConsumerMessage{Topic: topic, Offset: 1}

@@ -149,7 +149,26 @@ func checkReason(t *testing.T, cause error, want handler.Reason) {
 	}
 }
 
-// A rebalance in the middle of a stop shortens its grace; the end of the wait never moves back.
+// A member that knows that it was asked to stop need not guess from the cause, which is the user's.
+func TestStopIsOneWhateverItsCause(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		var ends claimEnds
+		o := options(t)
+		o.Hooks = []any{&ends}
+		g := newGroup(t, o, nothing)
+		m := newMemberSession()
+		m.stopping = true
+		done := g.consumeIn(m, newClaim(0, 1))
+		time.Sleep(time.Minute)
+		m.cancel(io.EOF)
+		<-done
+		if e := ends.all()[0]; e.Reason != handler.Stopping {
+			t.Errorf("claim end %+v, want a stop", e)
+		}
+	})
+}
+
+// A lease that ends in the middle of a rebalance ends its grace.
 func TestMoreUrgentReasonShortensTheWait(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T) {
 		var ends claimEnds
