@@ -143,7 +143,7 @@ func (m *membership) stopRound(ctx context.Context, r *round, done <-chan struct
 		return
 	}
 	m.watched.enter(StateStopping)
-	m.log.Info("stopping", slog.Int("running", m.tasks.Status().Running), slog.Duration("grace", m.plan.StopGrace))
+	m.log.InfoContext(ctx, "stopping", slog.Int("running", m.tasks.Status().Running), slog.Duration("grace", m.plan.StopGrace))
 	select {
 	case <-r.whenIdle():
 	case <-done:
