@@ -17,7 +17,7 @@ import (
 )
 
 // patience bounds what is not measured but waited for.
-const patience = 5 * time.Minute
+const patience = 150 * time.Second
 
 // lab holds the brokers, each started when a row asks for it.
 type lab struct {
