@@ -75,7 +75,11 @@ func (s *session) endKind() EndKind {
 	if s.Stopping() {
 		return EndStop
 	}
-	return kindOf(context.Cause(s.Context()))
+	kind := kindOf(context.Cause(s.Context()))
+	if kind == EndClaim && over(s.round.run) {
+		return EndStop // a claim heard of the stop before the session's context did
+	}
+	return kind
 }
 
 func kindOf(cause error) EndKind {

