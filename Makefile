@@ -31,7 +31,7 @@ run: ## watch it work: the quickstart on an embedded broker
 # brokers and mostly wait, so that more of them run at once than there are cores.
 .PHONY: test
 test: note-race note-kafka ## vet and test all modules, on real Kafka too where Java and Maven are installed
-	$(call each,$(MODULES),s=0; go vet ./... || s=1; $(GOTEST) $$([ $$m = . ] || echo -p=1) $$([ $$m != test ] || echo -parallel=8) ./... || s=1; exit $$s)
+	$(call each,$(MODULES),s=0; go vet ./... || s=1; $(GOTEST) $$([ $$m = . ] || echo -p=1) $$([ $$m != test ] || echo -parallel=6) ./... || s=1; exit $$s)
 
 .PHONY: test-short
 test-short: note-race ## vet and test the library alone, no broker
