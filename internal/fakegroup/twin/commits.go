@@ -70,8 +70,7 @@ func noAutocommit(s *stage) {
 	a.note("after the revocation %d", max(s.committed(0), s.committed(1)))
 	a.current().Commit()
 	a.note("after Commit %d and %d", min(s.committed(0), s.committed(1)), max(s.committed(0), s.committed(1)))
-	a.leave()
-	b.leave()
+	end(a, b)
 	s.members = s.members[:1]
 }
 

@@ -131,6 +131,16 @@ func (m *member) leave() {
 	m.close()
 }
 
+// end stops members together: none leaves before all have stopped, so that no session hears of another's leave.
+func end(members ...*member) {
+	for _, m := range members {
+		m.crash()
+	}
+	for _, m := range members {
+		m.close()
+	}
+}
+
 func (m *member) close() {
 	if err := m.Close(); err != nil {
 		m.note("error: %v", err)

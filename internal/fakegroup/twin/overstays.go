@@ -38,8 +38,7 @@ func eagerOverstay(s *stage) {
 	a.note("a late commit leaves %d", s.committed(0))
 	a.cancel()
 	close(hold)
-	a.leave()
-	b.leave()
+	end(a, b)
 	s.members = s.members[:1]
 }
 
@@ -54,7 +53,6 @@ func cooperativeOverstay(s *stage) {
 	a.note("session ended: %v", context.Cause(a.current().Context()))
 	a.cancel()
 	close(hold)
-	a.leave()
-	b.leave()
+	end(a, b)
 	s.members = s.members[:1]
 }

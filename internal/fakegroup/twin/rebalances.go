@@ -51,12 +51,8 @@ func three(s *stage) {
 	c := s.enter("c", config(cooperative()), drain)
 	time.Sleep(2 * settle)
 	a.note("the members own %d, %d and %d", a.owns(), b.owns(), c.owns())
-	b.crash()
-	c.crash()
-	a.leave()
 	s.members = s.members[:1]
-	b.close()
-	c.close()
+	end(b, c, a)
 }
 
 // revokedByMessages shows what a handler sees of a cooperative revocation.
@@ -70,8 +66,7 @@ func revokedByMessages(s *stage) {
 	time.Sleep(settle)
 	b := s.enter("b", config(cooperative()), drain)
 	time.Sleep(settle)
-	a.leave()
-	b.leave()
+	end(a, b)
 	s.members = s.members[:1]
 }
 
@@ -102,8 +97,7 @@ func rejoinOfOne(s *stage) {
 	turn <- struct{}{}
 	time.Sleep(moment)
 	a.note("is in generation %d", a.current().GenerationID())
-	b.leave()
-	a.leave()
+	end(b, a)
 }
 
 // crash stops a member without a word.
