@@ -76,12 +76,21 @@ func (c *checker) heartbeatUse() string {
 func (c *checker) heartbeatRules() []rule {
 	g, use := c.cfg.Consumer.Group, c.heartbeatUse()
 	h, s, r := g.Heartbeat.Interval, min(g.Session.Timeout, c.session), min(g.Rebalance.Timeout, c.gather)
+	session, gather := bound(sessionField, s, g.Session.Timeout), bound(rebalanceField, r, g.Rebalance.Timeout)
 	return []rule{
-		{h >= s, "it has to be shorter than " + sessionField + ", " + brief(s) + ", or the broker never hears one in time", use},
-		{h > s/3, "it is more than a third of " + sessionField + ", " + brief(s) + ": one late heartbeat ends the session", use},
-		{h > r/3, "it is more than a third of " + rebalanceField + ", " + brief(r) + ": the member hears of a rebalance when it is nearly over", use},
+		{h >= s, "it has to be shorter than " + session + ", or the broker never hears one in time", use},
+		{h > s/3, "it is more than a third of " + session + ": one late heartbeat ends the session", use},
+		{h > r/3, "it is more than a third of " + gather + ": the member hears of a rebalance when it is nearly over", use},
 		{h > slowHeartbeat && h != c.plan.HeartbeatInterval, "it carries the rebalance signal: the whole group waits that long", use},
 	}
+}
+
+// bound names the field that another one has to fit, with its value, or with the one that it should have.
+func bound(field string, d, found time.Duration) string {
+	if d != found {
+		return fmt.Sprintf("%s, which should be %s", field, brief(d))
+	}
+	return fmt.Sprintf("%s, %s", field, brief(d))
 }
 
 func (c *checker) membership() {

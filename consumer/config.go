@@ -55,7 +55,8 @@ type Config struct {
 
 	// Logger defaults to slog.Default().
 	Logger *slog.Logger
-	// Hooks are values that implement hook interfaces of this package or of package handler.
+	// Hooks are values that implement hook interfaces of this package or of package handler; one that implements
+	// none is refused.
 	Hooks []any
 }
 
@@ -74,7 +75,7 @@ func fault(field string, value any, remedy string) error {
 
 // check finds faults before anything is opened.
 func (c Config) check() error {
-	for _, one := range []func() error{c.checkPlan, c.checkSource, c.checkGroup, c.checkTopics, c.checkBase} {
+	for _, one := range []func() error{c.checkPlan, c.checkSource, c.checkGroup, c.checkTopics, c.checkHooks, c.checkBase} {
 		if err := one(); err != nil {
 			return err
 		}
@@ -83,8 +84,8 @@ func (c Config) check() error {
 }
 
 func (c Config) checkPlan() error {
-	if c.Plan == nil {
-		return fault("Plan", "nil", "derive one with config.For(how long a task usually takes)")
+	if c.Plan == nil || c.Plan.Input.Expected == 0 {
+		return fault("Plan", "empty", "derive one with config.For(how long a task usually takes)")
 	}
 	return nil
 }
@@ -139,6 +140,16 @@ func (c Config) checkTopics() error {
 	return nil
 }
 
+func (c Config) checkHooks() error {
+	for i, v := range c.Hooks {
+		if !hearsMember(v) && !hearsTasks(v) {
+			return fault(fmt.Sprintf("Hooks[%d]", i), fmt.Sprintf("a %T, which implements no hook interface", v),
+				"give it the method of one of this package or of package handler, OnError(error) for example")
+		}
+	}
+	return nil
+}
+
 // checkBase applies the plan to the base, for what sarama or the plan refuse.
 func (c Config) checkBase() error {
 	if c.ConsumerGroup != nil {
@@ -174,5 +185,6 @@ func (c Config) settings(p *config.Plan) (*sarama.Config, error) {
 
 // handlerOptions is the part of the configuration that package handler takes.
 func (c Config) handlerOptions() handler.Options {
-	return handler.Options{Plan: c.Plan, Slots: c.Slots, Retry: c.Retry, Logger: c.Logger, Hooks: c.Hooks}
+	hooks := slices.DeleteFunc(slices.Clone(c.Hooks), func(v any) bool { return !hearsTasks(v) })
+	return handler.Options{Plan: c.Plan, Slots: c.Slots, Retry: c.Retry, Logger: c.Logger, Hooks: hooks}
 }

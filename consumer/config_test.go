@@ -53,15 +53,16 @@ func TestFaultsAreNamedBeforeAnythingIsOpened(t *testing.T) {
 		names  string
 	}{
 		"no plan":               {func(c *consumer.Config) { c.Plan = nil }, "Plan"},
-		"an empty plan":         {func(c *consumer.Config) { c.Plan = &config.Plan{} }, "Plan"},
+		"an empty plan":         {func(c *consumer.Config) { c.Plan = &config.Plan{} }, "Config.Plan is empty"},
 		"no brokers":            {func(c *consumer.Config) { c.Brokers = nil }, "Brokers"},
 		"an empty broker":       {func(c *consumer.Config) { c.Brokers = []string{"a:1", " "} }, "Brokers[1]"},
 		"a broker without port": {func(c *consumer.Config) { c.Brokers = []string{"localhost"} }, "Brokers[0]"},
 		"no group":              {func(c *consumer.Config) { c.Group = "" }, "Group"},
 		"no topics":             {func(c *consumer.Config) { c.Topics = nil }, "Topics"},
 		"an empty topic":        {func(c *consumer.Config) { c.Topics = []string{"a", ""} }, "Topics"},
-		"negative slots":        {func(c *consumer.Config) { c.Slots = -1 }, "Slots"},
+		"negative slots":        {func(c *consumer.Config) { c.Slots = -1 }, "configuration: invalid handler options: Slots is -1"},
 		"a bad retry":           {func(c *consumer.Config) { c.Retry = retry.Policy{Initial: -1} }, "Retry"},
+		"no hook":               {func(c *consumer.Config) { c.Hooks = []any{noHook{}} }, "Hooks[0]"},
 		"group and brokers":     {func(c *consumer.Config) { c.ConsumerGroup = noGroup }, "ConsumerGroup"},
 		"pattern over a group": {func(c *consumer.Config) {
 			c.Brokers, c.ConsumerGroup, c.TopicPattern = nil, noGroup, regexp.MustCompile("x")
@@ -82,6 +83,11 @@ func TestFaultsAreNamedBeforeAnythingIsOpened(t *testing.T) {
 		})
 	}
 }
+
+// noHook has a method that looks like a hook's.
+type noHook struct{}
+
+func (noHook) OnErrors(error) {}
 
 func TestANilHandlerIsRefused(t *testing.T) {
 	var none handler.Func

@@ -1,12 +1,11 @@
 package consumer
 
 import (
-	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
-	"github.com/pkg/errors"
+	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/hook"
 )
 
 // Hooks are one-method interfaces: a value in Config.Hooks implements those it wants, of this package and of package handler. They
@@ -81,40 +80,35 @@ type hooks struct {
 func sortHooks(values []any, log *slog.Logger) *hooks {
 	h := &hooks{log: log}
 	for _, v := range values {
-		h.rebalance = add(h.rebalance, v)
-		h.sessionEnd = add(h.sessionEnd, v)
-		h.commit = add(h.commit, v)
-		h.failure = add(h.failure, v)
+		h.rebalance = hook.Add(h.rebalance, v)
+		h.sessionEnd = hook.Add(h.sessionEnd, v)
+		h.commit = hook.Add(h.commit, v)
+		h.failure = hook.Add(h.failure, v)
 	}
 	return h
 }
 
-func add[H any](list []H, v any) []H {
-	if h, ok := v.(H); ok {
-		return append(list, h)
+// hearsMember says whether v implements a hook interface of this package.
+func hearsMember(v any) bool {
+	switch v.(type) {
+	case RebalanceHook, SessionEndHook, CommitHook, ErrorHook:
+		return true
 	}
-	return list
+	return false
 }
 
-func (h *hooks) rebalanced(r Rebalance) { tell(h, h.rebalance, RebalanceHook.OnRebalance, r) }
-func (h *hooks) ended(e SessionEnd)     { tell(h, h.sessionEnd, SessionEndHook.OnSessionEnd, e) }
-func (h *hooks) committed(c Commit)     { tell(h, h.commit, CommitHook.OnCommit, c) }
-func (h *hooks) failed(err error)       { tell(h, h.failure, ErrorHook.OnError, err) }
-
-func tell[H, E any](h *hooks, list []H, call func(H, E), event E) {
-	for _, hook := range list {
-		tellOne(h, hook, call, event)
+// hearsTasks says whether v implements a hook interface of package handler.
+func hearsTasks(v any) bool {
+	switch v.(type) {
+	case handler.TaskStartHook, handler.TaskEndHook, handler.ClaimStartHook, handler.ClaimEndHook, handler.GapHook:
+		return true
 	}
+	return false
 }
 
-// tellOne keeps a panic of the hook from the goroutine that it is called on, which is sarama's or that of the commits: it would take
-// the process down, and all tasks with it.
-func tellOne[H, E any](h *hooks, hook H, call func(H, E), event E) {
-	defer func() {
-		if v := recover(); v != nil {
-			h.log.LogAttrs(context.Background(), slog.LevelError, "a hook panicked",
-				slog.String("hook", fmt.Sprintf("%T", hook)), slog.String("stack", fmt.Sprintf("%+v", errors.Errorf("panic: %v", v))))
-		}
-	}()
-	call(hook, event)
+func (h *hooks) rebalanced(r Rebalance) {
+	hook.Tell(h.log, h.rebalance, RebalanceHook.OnRebalance, r)
 }
+func (h *hooks) ended(e SessionEnd) { hook.Tell(h.log, h.sessionEnd, SessionEndHook.OnSessionEnd, e) }
+func (h *hooks) committed(c Commit) { hook.Tell(h.log, h.commit, CommitHook.OnCommit, c) }
+func (h *hooks) failed(err error)   { hook.Tell(h.log, h.failure, ErrorHook.OnError, err) }

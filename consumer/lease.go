@@ -25,9 +25,12 @@ type LeaseError struct {
 	Err error
 }
 
+// errNoAnswer is what a heartbeat that nobody answers comes to.
+var errNoAnswer = fmt.Errorf("no answer from the coordinator: %w", context.DeadlineExceeded)
+
 // Error implements error.
 func (e *LeaseError) Error() string {
-	return fmt.Sprintf("%v: last good heartbeat %v ago, then: %v", handler.ErrLost, e.Silence.Round(time.Millisecond), e.Err)
+	return fmt.Sprintf("%v: the last good heartbeat was sent %v ago, and then: %v", handler.ErrLost, e.Silence.Round(time.Millisecond), e.Err)
 }
 
 // Unwrap returns handler.ErrLost and the last answer.
@@ -145,7 +148,7 @@ func (k *leaseKeeper) lost(err error) *LeaseError {
 		err = k.trouble
 	}
 	if err == nil {
-		err = context.DeadlineExceeded // the heartbeat after a good one is still out
+		err = errNoAnswer // the heartbeat after a good one is still out
 	}
 	return &LeaseError{Silence: time.Since(k.lastGood), Err: err}
 }
@@ -178,8 +181,9 @@ func (s *session) lose(cause *LeaseError) {
 	if s.lost.Swap(true) {
 		return
 	}
+	running := s.m.tasks.Status().Running
 	s.round.lose(cause)
-	s.m.log.LogAttrs(context.Background(), slog.LevelWarn, "membership lost or in doubt: all tasks are cancelled, and the member joins again",
-		slog.Any("cause", cause.Err), slog.Duration("silence", cause.Silence))
+	s.m.log.LogAttrs(context.Background(), slog.LevelWarn, "membership lost or in doubt: running tasks are cancelled, and the member joins again",
+		slog.Int("running", running), slog.Any("cause", cause.Err), slog.Duration("silence", cause.Silence))
 	s.m.hooks.failed(cause)
 }

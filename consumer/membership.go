@@ -50,7 +50,7 @@ func (m *membership) run(ctx context.Context) error {
 		m.hooks.failed(err)
 	}
 	m.watched.enter(StateStopping)
-	m.leave()
+	m.leave(err)
 	end()
 	m.helpers.Wait()
 	return err
@@ -92,8 +92,8 @@ func (m *membership) pauseQuietly(ctx context.Context, b *backoff) {
 }
 
 // leave ends the membership: the member leaves the group over a fresh binding, for the old one is cut, and the connections close. A
-// group or client of the user stays open.
-func (m *membership) leave() {
+// group or client of the user stays open. fatal is what Run returns.
+func (m *membership) leave(fatal error) {
 	if m.link == nil {
 		return
 	}
@@ -103,23 +103,26 @@ func (m *membership) leave() {
 	defer unbind()
 	closed := make(chan error, 1)
 	go func() { closed <- m.group.Close() }() // ends with the binding, at the latest with the link
+	var err error
 	select {
-	case err := <-closed:
-		m.left(err)
+	case err = <-closed:
 	case <-ctx.Done():
-		m.left(context.Cause(ctx))
+		err = context.Cause(ctx)
 	}
+	m.left(err, fatal)
 	if err := m.link.Close(); err != nil {
 		m.log.Debug("connections are still closing", slog.Any("error", err))
 	}
 }
 
-func (m *membership) left(err error) {
-	if err != nil {
+// left says how the leave went. A member that never was one has nobody to tell.
+func (m *membership) left(err, fatal error) {
+	switch {
+	case err != nil && m.watched.everJoined():
 		m.log.Warn("the group could not be told that this member leaves: its partitions move when the session timeout is over",
 			slog.Any("error", err), slog.Duration("session_timeout", m.plan.SessionTimeout))
 		m.hooks.failed(err)
-		return
+	case fatal == nil: // else Run's error says it
+		m.log.Info("stopped")
 	}
-	m.log.Info("stopped")
 }

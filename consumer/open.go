@@ -3,8 +3,11 @@ package consumer
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -67,11 +70,20 @@ func (c *Consumer) connect(ctx context.Context) (*link.Link, error) {
 		if err == nil {
 			return l, nil
 		}
-		if fatal := c.tryLater(ctx, &tries, "no broker answers: trying again", err); fatal != nil {
+		if fatal := c.tryLater(ctx, &tries, "no broker answers: trying again", hinted(err, conf)); fatal != nil {
 			return nil, fatal
 		}
 	}
 	return nil, errStopped
+}
+
+// hinted adds what a connection that is closed without a word mostly means: the two ends differ about TLS or SASL.
+func hinted(err error, conf *sarama.Config) error {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+		return err
+	}
+	return fmt.Errorf("%w: a broker that hangs up without an answer mostly expects another security protocol: "+
+		"Net.TLS.Enable is %v and Net.SASL.Enable is %v in Config.Sarama", err, conf.Net.TLS.Enable, conf.Net.SASL.Enable)
 }
 
 func (c *Consumer) dial(ctx context.Context, conf *sarama.Config) (*link.Link, error) {

@@ -14,6 +14,13 @@ func attrAttempt(n int) slog.Attr       { return slog.Int("attempt", n) }
 func attrCommitted(o int64) slog.Attr   { return slog.Int64("committed", o) }
 func attrMissed(n int64) slog.Attr      { return slog.Int64("missed", n) }
 func attrReason(r Reason) slog.Attr     { return slog.String("reason", r.String()) }
-func attrCause(err error) slog.Attr     { return slog.Any("cause", err) }
 func attrError(err error) slog.Attr     { return slog.Any("error", err) }
 func attrStack(e *PanicError) slog.Attr { return slog.String("stack", fmt.Sprintf("%+v", e)) }
+
+// attrCause is left out where there is no cause.
+func attrCause(err error) slog.Attr {
+	if err == nil {
+		return slog.Attr{}
+	}
+	return slog.Any("cause", err)
+}

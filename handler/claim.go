@@ -20,21 +20,22 @@ type claim struct {
 	wake   chan struct{} // 1: something ended. Lossy by design, the truth is under the lock
 
 	// Under the pool's lock.
-	queue   schedule.Queue[Task]
-	pace    schedule.Pace
-	active  *runner  // runs its tasks now
-	flight  int      // tasks that were taken and are not settled
-	ended   progress // what the loop has not taken over yet
-	failed  *failure // the same, for a failed task
-	held    bool     // by a failed task, from its failure to its next start
-	queued  bool     // in the ring
-	closed  bool     // revoked: nothing starts any more
-	left    bool     // ConsumeClaim has returned: results are strays
-	watched bool     // the loop looks by itself soon
-	hungry  bool     // the loop waits for room in its backlog
-	before  *claim   // an earlier claim whose task still runs
-	after   *claim   // the claim that waits for this one's task
-	view    view
+	queue     schedule.Queue[Task]
+	pace      schedule.Pace
+	active    *runner  // runs its tasks now
+	flight    int      // tasks that were taken and are not settled
+	ended     progress // what the loop has not taken over yet
+	failed    *failure // the same, for a failed task
+	cancelled int      // tasks that returned an error after they were cancelled
+	held      bool     // by a failed task, from its failure to its next start
+	queued    bool     // in the ring
+	closed    bool     // revoked: nothing starts any more
+	left      bool     // ConsumeClaim has returned: results are strays
+	watched   bool     // the loop looks by itself soon
+	hungry    bool     // the loop waits for room in its backlog
+	before    *claim   // an earlier claim whose task still runs
+	after     *claim   // the claim that waits for this one's task
+	view      view
 }
 
 // progress counts tasks that ended well. Order by partition makes an offset out of it: all before it are done.
@@ -100,20 +101,20 @@ func (c *claim) failedLocked(t *Task, err error) Outcome {
 	if panicked {
 		counts.Panicked++
 	}
-	cancelled := c.scope.Cause() != nil
+	outcome := Failed
 	switch {
 	case c.left:
 		counts.Strays++
 		return Stray
-	case cancelled && !panicked:
+	case c.scope.Cause() != nil:
 		counts.Cancelled++
-		return Cancelled
+		c.cancelled++
+		outcome = Cancelled
+	default:
+		counts.Failed++
 	}
-	c.held, c.failed = true, &failure{task: t, err: err}
-	if cancelled {
-		counts.Cancelled++
-		return Cancelled
+	if outcome == Failed || panicked {
+		c.held, c.failed = true, &failure{task: t, err: err}
 	}
-	counts.Failed++
-	return Failed
+	return outcome
 }

@@ -104,7 +104,7 @@ func ExampleNew() {
 	plan, _ := config.For(5 * time.Minute)
 	_, err := handler.New(handler.Func(makeReport), handler.Options{Plan: plan, Slots: -1})
 	fmt.Println(errors.Is(err, handler.ErrOptions), err)
-	// Output: true invalid handler options: Options.Slots is -1: set how many tasks may run at once, or 0 for one a claimed partition
+	// Output: true invalid handler options: Slots is -1: set how many tasks may run at once, or 0 for one a claimed partition
 }
 
 // All options of a strictly serial consumer that waits longer after failures.

@@ -36,14 +36,14 @@ type Options struct {
 	// Logger hears of failures (warning, a panic as an error), strays, lost messages and, at level debug, of each claim's end.
 	// Default: slog.Default().
 	Logger *slog.Logger
-	// Hooks are values that implement one or more of the hook interfaces of this package; others are ignored. Default: none.
+	// Hooks are values that implement one or more of the hook interfaces of this package; one that implements none is refused. Default: none.
 	Hooks []any
 }
 
 // New checks the options and returns the handler for sarama's Consume. It starts nothing.
 //
 // Errors wrap [ErrOptions] and name the field and what to put there: no handler, a nil one inside the interface, no plan, negative
-// slots, an invalid retry policy.
+// slots, an invalid retry policy, a hook that implements no hook interface.
 func New(h Handler, o Options) (*GroupHandler, error) {
 	if err := check(h, o); err != nil {
 		return nil, err
@@ -63,14 +63,14 @@ func check(h Handler, o Options) error {
 	case isNil(h):
 		return fmt.Errorf("%w: the handler is nil: pass a handler.Func or a value with a Handle method", ErrOptions)
 	case o.Plan == nil || o.Plan.Input.Expected == 0:
-		return fmt.Errorf("%w: Options.Plan is empty: derive one with config.For(how long a task usually takes)", ErrOptions)
+		return fmt.Errorf("%w: Plan is empty: derive one with config.For(how long a task usually takes)", ErrOptions)
 	case o.Slots < 0:
-		return fmt.Errorf("%w: Options.Slots is %d: set how many tasks may run at once, or 0 for one a claimed partition", ErrOptions, o.Slots)
+		return fmt.Errorf("%w: Slots is %d: set how many tasks may run at once, or 0 for one a claimed partition", ErrOptions, o.Slots)
 	}
 	if err := o.Retry.Validate(); err != nil {
-		return fmt.Errorf("%w: Options.Retry: %w", ErrOptions, err)
+		return fmt.Errorf("%w: Retry: %w", ErrOptions, err)
 	}
-	return nil
+	return checkHooks(o.Hooks)
 }
 
 // isNil finds a nil function or pointer inside an interface too: it would panic at the first message.

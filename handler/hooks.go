@@ -1,12 +1,13 @@
 package handler
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/internal/hook"
 )
 
 // Hooks are one-method interfaces: a value in Options.Hooks implements those it wants. They are called on the goroutine of the
@@ -74,6 +75,7 @@ type ClaimEnd struct {
 	Cause     error         // of the session's end, nil when the session lives on
 	Waited    time.Duration // from the sign of revocation to the return
 	Succeeded int           // tasks that ended well in the grace
+	Cancelled int           // tasks that returned an error when they were cancelled; the next owner runs them again
 	Abandoned int           // tasks that still run; their results are dropped
 }
 
@@ -97,47 +99,34 @@ type hooks struct {
 func sortHooks(values []any, logger *slog.Logger) *hooks {
 	h := &hooks{logger: logger}
 	for _, v := range values {
-		h.taskStart = addHook(h.taskStart, v)
-		h.taskEnd = addHook(h.taskEnd, v)
-		h.claimStart = addHook(h.claimStart, v)
-		h.claimEnd = addHook(h.claimEnd, v)
-		h.gap = addHook(h.gap, v)
+		h.taskStart = hook.Add(h.taskStart, v)
+		h.taskEnd = hook.Add(h.taskEnd, v)
+		h.claimStart = hook.Add(h.claimStart, v)
+		h.claimEnd = hook.Add(h.claimEnd, v)
+		h.gap = hook.Add(h.gap, v)
 	}
 	return h
 }
 
-func addHook[H any](list []H, v any) []H {
-	if h, ok := v.(H); ok {
-		return append(list, h)
+// checkHooks refuses a value that would never be called: a method with a slip of the pen is silent otherwise.
+func checkHooks(values []any) error {
+	for i, v := range values {
+		switch v.(type) {
+		case TaskStartHook, TaskEndHook, ClaimStartHook, ClaimEndHook, GapHook:
+		default:
+			return fmt.Errorf("%w: Hooks[%d] is a %T, which implements no hook interface: give it the method of one, OnTaskEnd(handler.TaskEnd) for example", ErrOptions, i, v)
+		}
 	}
-	return list
+	return nil
 }
 
 // perTask says whether somebody wants to hear of each task.
 func (h *hooks) perTask() bool { return len(h.taskStart)+len(h.taskEnd) > 0 }
 
 func (h *hooks) started(m *sarama.ConsumerMessage) {
-	tell(h, h.taskStart, TaskStartHook.OnTaskStart, m)
+	hook.Tell(h.logger, h.taskStart, TaskStartHook.OnTaskStart, m)
 }
-func (h *hooks) ended(e TaskEnd)     { tell(h, h.taskEnd, TaskEndHook.OnTaskEnd, e) }
-func (h *hooks) claimed(c Claim)     { tell(h, h.claimStart, ClaimStartHook.OnClaimStart, c) }
-func (h *hooks) released(e ClaimEnd) { tell(h, h.claimEnd, ClaimEndHook.OnClaimEnd, e) }
-func (h *hooks) missed(g Gap)        { tell(h, h.gap, GapHook.OnGap, g) }
-
-// tell calls each hook. It has no closure, so that an event costs no allocation.
-func tell[H, E any](h *hooks, list []H, call func(H, E), event E) {
-	for _, hook := range list {
-		tellOne(h, hook, call, event)
-	}
-}
-
-// tellOne keeps a panic of the hook from the goroutine that it is called on: sarama's would take the process down.
-func tellOne[H, E any](h *hooks, hook H, call func(H, E), event E) {
-	defer func() {
-		if v := recover(); v != nil {
-			h.logger.LogAttrs(context.Background(), slog.LevelError, "a hook panicked",
-				slog.String("hook", fmt.Sprintf("%T", hook)), attrStack(newPanicError(v)))
-		}
-	}()
-	call(hook, event)
-}
+func (h *hooks) ended(e TaskEnd)     { hook.Tell(h.logger, h.taskEnd, TaskEndHook.OnTaskEnd, e) }
+func (h *hooks) claimed(c Claim)     { hook.Tell(h.logger, h.claimStart, ClaimStartHook.OnClaimStart, c) }
+func (h *hooks) released(e ClaimEnd) { hook.Tell(h.logger, h.claimEnd, ClaimEndHook.OnClaimEnd, e) }
+func (h *hooks) missed(g Gap)        { hook.Tell(h.logger, h.gap, GapHook.OnGap, g) }

@@ -56,7 +56,7 @@ func TestHooksHearEachOutcomeOnce(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, p protocol) {
 		var heard taskEnds
 		o := options(t)
-		o.Hooks = []any{&heard, "a value without a hook"}
+		o.Hooks = []any{&heard}
 		g := newGroup(t, o, func(ctx context.Context, m *handler.Task) error {
 			switch first := len(heard.of(m.Offset)) == 0; {
 			case m.Partition == 1:

@@ -30,10 +30,12 @@ func TestNewNamesTheFault(t *testing.T) {
 		{"nil pointer", (*pointer)(nil), handler.Options{Plan: good}, "handler is nil"},
 		{"no legacy handler", handler.Legacy("m", nil), handler.Options{Plan: good}, "handler is nil"},
 		{"nil legacy pointer", handler.Legacy("m", nobody), handler.Options{Plan: good}, "handler is nil"},
-		{"no plan", handler.Func(nothing), handler.Options{}, "Options.Plan"},
-		{"plan not derived", handler.Func(nothing), handler.Options{Plan: &config.Plan{}}, "Options.Plan"},
-		{"slots", handler.Func(nothing), handler.Options{Plan: good, Slots: -1}, "Options.Slots is -1"},
-		{"retry", handler.Func(nothing), handler.Options{Plan: good, Retry: retry.Policy{Initial: -1}}, "Options.Retry"},
+		{"no plan", handler.Func(nothing), handler.Options{}, "Plan is empty"},
+		{"plan not derived", handler.Func(nothing), handler.Options{Plan: &config.Plan{}}, "Plan is empty"},
+		{"slots", handler.Func(nothing), handler.Options{Plan: good, Slots: -1}, "Slots is -1"},
+		{"retry", handler.Func(nothing), handler.Options{Plan: good, Retry: retry.Policy{Initial: -1}}, "Retry"},
+		{"not a hook", handler.Func(nothing), handler.Options{Plan: good, Hooks: []any{noHook{}}}, "Hooks[0] is a handler_test.noHook"},
+		{"no hook", handler.Func(nothing), handler.Options{Plan: good, Hooks: []any{nil}}, "Hooks[0] is a <nil>"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			g, err := handler.New(test.h, test.o)
@@ -46,6 +48,11 @@ func TestNewNamesTheFault(t *testing.T) {
 		t.Errorf("defaults: %v", err)
 	}
 }
+
+// noHook has a method that looks like a hook's.
+type noHook struct{}
+
+func (noHook) OnTaskEnded(handler.TaskEnd) {}
 
 type pointer struct{}
 

@@ -21,11 +21,11 @@ func (l *loop) letGo() {
 	before := l.succeeded
 	l.close()
 	reason := l.drain()
-	abandoned := l.part(reason)
+	cancelled, abandoned := l.part(reason)
 	l.commitLast(reason)
 	l.leave(ClaimEnd{
 		Claim: l.key, Reason: reason, Cause: context.Cause(l.session), Waited: l.pool.now() - began,
-		Succeeded: l.succeeded - before, Abandoned: abandoned,
+		Succeeded: l.succeeded - before, Cancelled: cancelled, Abandoned: abandoned,
 	})
 }
 
@@ -95,15 +95,15 @@ func (l *loop) flying() bool {
 
 // part takes the last results over. What ends from here on is a stray: in one hold of the lock, so that no success is counted that
 // nobody commits.
-func (l *loop) part(r Reason) (abandoned int) {
+func (l *loop) part(r Reason) (cancelled, abandoned int) {
 	l.scope.Cancel(l.cause(r))
 	p := l.pool
 	p.mu.Lock()
 	got := l.resultsLocked()
-	abandoned = p.leaveLocked(l.claim)
+	cancelled, abandoned = l.cancelled, p.leaveLocked(l.claim)
 	p.mu.Unlock()
 	l.commitAll(l.digest(got))
-	return abandoned
+	return cancelled, abandoned
 }
 
 // commitLast waits for the answer to the last commit: once ConsumeClaim has returned nothing is sent for the partition any more.
@@ -122,10 +122,19 @@ func (l *loop) leave(e ClaimEnd) {
 	if l.room.paused {
 		l.pause(false)
 	}
-	level, text := slog.LevelDebug, "claim ended"
-	if e.Abandoned > 0 {
-		level, text = slog.LevelWarn, "claim ended with a task that did not return when its context was cancelled: its result will be dropped"
-	}
+	level, text := e.entry()
 	l.logger.LogAttrs(context.Background(), level, text, attrReason(e.Reason), attrCause(e.Cause), slog.Duration("waited", e.Waited))
 	l.pool.hooks.released(e)
+}
+
+// entry is what the log says: work that will be done again is worth a line.
+func (e ClaimEnd) entry() (level slog.Level, text string) {
+	switch {
+	case e.Abandoned > 0:
+		return slog.LevelWarn, "claim ended with a task that did not return when its context was cancelled: its result will be dropped"
+	case e.Cancelled > 0:
+		return slog.LevelInfo, "claim ended with a cancelled task: the next owner of the partition runs it again"
+	default:
+		return slog.LevelDebug, "claim ended"
+	}
 }
