@@ -56,7 +56,7 @@ func TestLongListsAreCut(t *testing.T) {
 func TestMisuseIsNamed(t *testing.T) {
 	for want, misuse := range map[string]func(*spy){
 		"the handler is nil":   func(tb *spy) { handlertest.New(tb, handler.Func(nil), handlertest.Options{}) },
-		"Options.Slots is -1":  func(tb *spy) { handlertest.New(tb, sleep(0), handlertest.Options{Slots: -1}) },
+		"Slots is -1":          func(tb *spy) { handlertest.New(tb, sleep(0), handlertest.Options{Slots: -1}) },
 		"nothing is claimed":   func(tb *spy) { handlertest.New(tb, sleep(0), handlertest.Options{}).Revoke(handlertest.Eager) },
 		"make a new run":       stopped(func(r *handlertest.Run) { r.Deliver(message(0, "a")) }),
 		"Assign after Stop":    stopped(func(r *handlertest.Run) { r.Assign(topic, 0) }),
