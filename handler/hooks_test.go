@@ -55,8 +55,9 @@ func (h *taskEnds) of(offset int64) (outcomes []handler.Outcome) {
 func TestHooksHearEachOutcomeOnce(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, p protocol) {
 		var heard taskEnds
+		var ends claimEnds
 		o := options(t)
-		o.Hooks = []any{&heard}
+		o.Hooks = []any{&heard, &ends}
 		g := newGroup(t, o, func(ctx context.Context, m *handler.Task) error {
 			switch first := len(heard.of(m.Offset)) == 0; {
 			case m.Partition == 1:
@@ -100,6 +101,14 @@ func TestHooksHearEachOutcomeOnce(t *testing.T) {
 			}
 		}
 		checkAttempts(t, heard.all())
+		for _, e := range ends.all() {
+			if e.Cancelled != int(1-e.Partition) || e.Abandoned != int(e.Partition) {
+				t.Errorf("partition %d ended with %d cancelled and %d abandoned", e.Partition, e.Cancelled, e.Abandoned)
+			}
+		}
+		if lines := g.logs.with("level=INFO", "claim ended with a cancelled task"); len(lines) != 1 {
+			t.Errorf("the cancelled task is told %d times", len(lines))
+		}
 	})
 }
 
