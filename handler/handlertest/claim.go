@@ -71,9 +71,22 @@ func (c *claim) feed() {
 	defer close(c.messages)
 	for {
 		m := c.source.next(c.dying)
-		if m == nil || !c.send(m) {
+		if m == nil {
 			return
 		}
+		c.began(m.Offset)
+		if !c.send(m) {
+			return
+		}
+	}
+}
+
+// began notes where the partition begins.
+func (c *claim) began(offset int64) {
+	c.session.run.mu.Lock()
+	defer c.session.run.mu.Unlock()
+	if c.p.first < 0 {
+		c.p.first = offset
 	}
 }
 

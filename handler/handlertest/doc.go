@@ -15,6 +15,11 @@
 //
 //	for _, how := range []handlertest.Revocation{handlertest.Eager, handlertest.Cooperative} { … }
 //
+// # What a test says without being asked
+//
+// [Run.Stop], and the end of the test, fail it when a task still runs a second after the plan's grace: such a handler would hold its
+// slot and its partition in service. Options.AllowStrays is for tests that are about that.
+//
 // # Virtual time
 //
 // Inside a testing/synctest bubble a task of six hours, a retry pause or a grace takes no time. Nothing has to be switched on: make the

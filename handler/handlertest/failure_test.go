@@ -35,7 +35,7 @@ func TestFailuresSayWhatHappened(t *testing.T) {
 			run.WaitIdle()
 		})
 		wantSaid(t, said, "committed requests/0: 0, want 2", "started requests/0: [0 0", "want [0]", "not everything was handled within 1m30s",
-			"requests/0@0 requests/0@0", "requests/0→0", "requests/0: 2 messages up to offset 1, claimed", "backlog 2", "a failed task waits", "succeeded 0")
+			"requests/0@0 requests/0@0", "requests/0→0", "requests/0: 2 messages up to offset 1, claimed\n", "requests/0: backlog 2", "a failed task waits", "succeeded 0")
 	})
 }
 
@@ -55,11 +55,14 @@ func TestLongListsAreCut(t *testing.T) {
 
 func TestMisuseIsNamed(t *testing.T) {
 	for want, misuse := range map[string]func(*spy){
-		"the handler is nil":   func(tb *spy) { handlertest.New(tb, handler.Func(nil), handlertest.Options{}) },
-		"Slots is -1":          func(tb *spy) { handlertest.New(tb, sleep(0), handlertest.Options{Slots: -1}) },
-		"nothing is claimed":   func(tb *spy) { handlertest.New(tb, sleep(0), handlertest.Options{}).Revoke(handlertest.Eager) },
-		"make a new run":       stopped(func(r *handlertest.Run) { r.Deliver(message(0, "a")) }),
-		"Assign after Stop":    stopped(func(r *handlertest.Run) { r.Assign(topic, 0) }),
+		"the handler is nil": func(tb *spy) { handlertest.New(tb, handler.Func(nil), handlertest.Options{}) },
+		"Slots is -1":        func(tb *spy) { handlertest.New(tb, sleep(0), handlertest.Options{Slots: -1}) },
+		"nothing is claimed": func(tb *spy) { handlertest.New(tb, sleep(0), handlertest.Options{}).Revoke(handlertest.Eager) },
+		"make a new run":     stopped(func(r *handlertest.Run) { r.Deliver(message(0, "a")) }),
+		"Assign after Stop":  stopped(func(r *handlertest.Run) { r.Assign(topic, 0) }),
+		"message 2 of 2, value \"b\", has no topic: set ConsumerMessage.Topic": func(tb *spy) {
+			handlertest.New(tb, sleep(0), handlertest.Options{}).Deliver(message(0, "a"), &sarama.ConsumerMessage{Value: []byte("b")})
+		},
 		"the run has stopped":  stopped(func(r *handlertest.Run) { r.Consume(topic, 0, nil) }),
 		"get negative offsets": anyOffset,
 	} {

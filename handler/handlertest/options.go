@@ -23,6 +23,9 @@ type Options struct {
 	Logger *slog.Logger
 	// Hooks is handler.Options.Hooks.
 	Hooks []any
+	// AllowStrays is for tests of a handler that ignores its context: tasks may still run when Stop returns. Without it such a task fails
+	// the test. It has to return before the test ends all the same, or it disturbs the tests that follow.
+	AllowStrays bool
 	// Timeout is how long the methods that wait do so before they fail the test. Default 10 s; inside a synctest bubble 30 days.
 	Timeout time.Duration
 }

@@ -14,6 +14,7 @@ type partition struct {
 	key      handler.Claim
 	messages []*sarama.ConsumerMessage
 	next     int64 // offset after the last message
+	first    int64 // offset of the first message that a claim was given, -1 as long as there is none
 
 	committed offset
 	marked    offset
@@ -30,10 +31,14 @@ type offset struct {
 }
 
 func newPartition(key handler.Claim) *partition {
-	return &partition{key: key, committed: offset{offset: -1}, marked: offset{offset: -1}}
+	return &partition{key: key, first: -1, committed: offset{offset: -1}, marked: offset{offset: -1}}
 }
 
 func (p *partition) String() string { return fmt.Sprintf("%s/%d", p.key.Topic, p.key.Partition) }
+
+// untouched says that no message of it is committed: nothing is, or only the start, which the engine commits for a group that is new to
+// a partition.
+func (p *partition) untouched() bool { return p.committed.offset <= p.first }
 
 func (p *partition) append(m sarama.ConsumerMessage) {
 	m.Offset = max(m.Offset, p.next)

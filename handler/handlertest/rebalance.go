@@ -3,6 +3,7 @@ package handlertest
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -27,6 +28,9 @@ const (
 // String returns the way in a word.
 func (how Revocation) String() string { return [...]string{"eager", "cooperative", "lost"}[how] }
 
+// lastMoment is how long Stop waits for tasks that were given up.
+const lastMoment = time.Second
+
 // Revoke takes all claimed partitions away and waits until the handler has let them go: at most the plan's grace and a second, even
 // if a task hangs. What is marked is then committed, except after [Lost].
 func (r *Run) Revoke(how Revocation) {
@@ -49,12 +53,37 @@ func (r *Run) Revoke(how Revocation) {
 
 // Stop ends the run as a service stops: running tasks get the plan's StopGrace, what is finished is committed. It is called at
 // the end of the test; a second call does nothing.
+//
+// A task that still runs a second after the grace fails the test, be it of a partition that was revoked before: its handler hangs, or
+// does not obey its context. See Options.AllowStrays.
 func (r *Run) Stop() {
 	r.tb.Helper()
-	if !r.stopped && r.session != nil {
+	if r.stopped {
+		return
+	}
+	if r.session != nil {
 		r.end(context.Canceled)
 	}
 	r.stopped = true
+	if !r.opts.AllowStrays {
+		r.wantNoStrays()
+	}
+}
+
+func (r *Run) wantNoStrays() {
+	r.tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), lastMoment)
+	defer cancel()
+	if r.g.Wait(ctx) == nil {
+		return
+	}
+	r.mu.Lock()
+	running := messageTexts(r.running)
+	r.mu.Unlock()
+	if len(running) > 0 { // else it has returned just now
+		r.tb.Errorf("handlertest: a task still runs after the stop and its grace of %v: %s: the handler has to return soon when its context "+
+			"ends; set Options.AllowStrays where a test is about one that does not\n%s", r.opts.Plan.StopGrace, strings.Join(running, " "), r.text())
+	}
 }
 
 // end ends the session: cancel, wait for every ConsumeClaim, Cleanup, last commit.

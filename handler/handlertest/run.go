@@ -2,6 +2,7 @@ package handlertest
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -12,7 +13,7 @@ import (
 )
 
 // Run is a member of a group that consumes what the test delivers. Its methods belong to the test's goroutine; what they return
-// is a copy. It stops by itself at the end of the test.
+// is a copy. It stops by itself at the end of the test, see [Run.Stop].
 type Run struct {
 	tb   testing.TB
 	opts Options
@@ -26,6 +27,7 @@ type Run struct {
 	changed chan struct{}
 	parts   map[handler.Claim]*partition
 	started []*sarama.ConsumerMessage
+	running []*sarama.ConsumerMessage
 	marks   []Mark
 	commits []Mark
 }
@@ -54,14 +56,19 @@ func New(tb testing.TB, h handler.Handler, o Options) *Run {
 	return r
 }
 
-// recorder notes what is started.
+// recorder notes what is started and what has returned.
 type recorder struct {
 	run     *Run
 	handler handler.Handler
 }
 
 func (rec *recorder) Handle(ctx context.Context, t *handler.Task) error {
-	rec.run.change(func(r *Run) { r.started = append(r.started, t.ConsumerMessage) })
+	m := t.ConsumerMessage
+	rec.run.change(func(r *Run) { r.started, r.running = append(r.started, m), append(r.running, m) })
+	// A panic and a Goexit are returns too.
+	defer rec.run.change(func(r *Run) {
+		r.running = slices.DeleteFunc(r.running, func(o *sarama.ConsumerMessage) bool { return o == m })
+	})
 	return rec.handler.Handle(ctx, t)
 }
 
@@ -99,7 +106,7 @@ func (r *Run) look(cond func() bool) (<-chan struct{}, bool) {
 }
 
 // Deliver appends messages to their partitions, named by Topic and Partition, and returns at once. A partition that was never claimed
-// is claimed; one that was revoked stays so until [Run.Assign].
+// is claimed; one that was revoked stays so until [Run.Assign]. A message without Topic fails the test.
 //
 // The partition keeps copies. An offset below the partition's next one is replaced by that, so that messages without offsets get 0, 1, 2
 // and so on; a higher one leaves a gap, as compaction does.
@@ -108,7 +115,10 @@ func (r *Run) Deliver(messages ...*sarama.ConsumerMessage) {
 	if r.stopped {
 		r.tb.Fatalf("handlertest: Deliver after Stop: make a new run")
 	}
-	for _, m := range messages {
+	for i, m := range messages {
+		if m.Topic == "" {
+			r.tb.Fatalf("handlertest: Deliver: message %d of %d, value %.40q, has no topic: set ConsumerMessage.Topic", i+1, len(messages), m.Value)
+		}
 		p := r.part(handler.Claim{Topic: m.Topic, Partition: m.Partition})
 		r.change(func(*Run) { p.append(*m) })
 		if !p.claimed {

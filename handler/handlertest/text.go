@@ -2,7 +2,11 @@ package handlertest
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/handler"
 )
@@ -10,38 +14,47 @@ import (
 // shown is how many entries of a list a failure text shows.
 const shown = 20
 
-// text describes what happened so far, for a test that fails.
+// text describes what happened so far, for a test that fails: one indented line for each list, partition and claim.
 func (r *Run) text() string {
 	status := r.g.Status()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var b strings.Builder
-	started := make([]string, len(r.started))
-	for i, m := range r.started {
-		started[i] = fmt.Sprintf("%s/%d@%d", m.Topic, m.Partition, m.Offset)
+	list(&b, "started", messageTexts(r.started))
+	list(&b, "marked", markTexts(r.marks))
+	list(&b, "committed", markTexts(r.commits))
+	for _, p := range r.sorted() {
+		line(&b, "partition", p.text())
 	}
-	line(&b, "started", started)
-	line(&b, "marked", markTexts(r.marks))
-	line(&b, "committed", markTexts(r.commits))
-	line(&b, "delivered", r.deliveredTexts())
 	for _, c := range status.Claims {
-		fmt.Fprintf(&b, "  claim      %s\n", claimText(c))
+		line(&b, "claim", claimText(c))
 	}
 	c := status.Counts
-	fmt.Fprintf(&b, "  outcomes   succeeded %d, failed %d (panicked %d), cancelled %d, strays %d, abandoned %d",
-		c.Succeeded, c.Failed, c.Panicked, c.Cancelled, c.Strays, c.Abandoned)
-	return b.String()
+	line(&b, "outcomes", fmt.Sprintf("succeeded %d, failed %d (panicked %d), cancelled %d, strays %d, abandoned %d",
+		c.Succeeded, c.Failed, c.Panicked, c.Cancelled, c.Strays, c.Abandoned))
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// line writes one list, its end alone when it is long.
-func line(b *strings.Builder, label string, all []string) {
-	text := "nothing"
-	if n := len(all); n > shown {
-		text = fmt.Sprintf("(%d more) … %s", n-shown, strings.Join(all[n-shown:], " "))
-	} else if n > 0 {
-		text = strings.Join(all, " ")
+func line(b *strings.Builder, label, text string) { fmt.Fprintf(b, "  %-10s %s\n", label, text) }
+
+// list writes one line, the end of the list alone when it is long.
+func list(b *strings.Builder, label string, all []string) {
+	switch n := len(all); {
+	case n == 0:
+		line(b, label, "nothing")
+	case n > shown:
+		line(b, label, fmt.Sprintf("(%d more) … %s", n-shown, strings.Join(all[n-shown:], " ")))
+	default:
+		line(b, label, strings.Join(all, " "))
 	}
-	fmt.Fprintf(b, "  %-10s %s\n", label, text)
+}
+
+func messageTexts(messages []*sarama.ConsumerMessage) []string {
+	texts := make([]string, len(messages))
+	for i, m := range messages {
+		texts[i] = fmt.Sprintf("%s/%d@%d", m.Topic, m.Partition, m.Offset)
+	}
+	return texts
 }
 
 func markTexts(marks []Mark) []string {
@@ -52,28 +65,44 @@ func markTexts(marks []Mark) []string {
 	return texts
 }
 
-func (r *Run) deliveredTexts() []string {
-	var texts []string
-	for _, p := range r.sorted() {
-		texts = append(texts, p.text())
+// offsetText is a committed offset.
+func offsetText(o int64) string {
+	if o < 0 {
+		return "nothing"
 	}
-	return texts
+	return strconv.FormatInt(o, 10)
 }
 
 func (p *partition) text() string {
-	switch {
-	case p.claim == nil:
-		return fmt.Sprintf("%s: %d messages up to offset %d, not claimed;", p, len(p.messages), p.next-1)
-	case p.claim.source.end() != p.next:
-		return fmt.Sprintf("%s: a partition consumer's messages up to offset %d, claimed;", p, p.claim.source.end()-1)
+	held := "not claimed"
+	if p.claim != nil {
+		held = "claimed"
 	}
-	return fmt.Sprintf("%s: %d messages up to offset %d, claimed;", p, len(p.messages), p.next-1)
+	return fmt.Sprintf("%s: %s, %s", p, p.deliveredText(), held)
+}
+
+func (p *partition) deliveredText() string {
+	if p.claim != nil {
+		if s, ok := p.claim.source.(*consumerSource); ok && s.end() == s.empty {
+			return "no message of its partition consumer"
+		} else if ok {
+			return fmt.Sprintf("messages of a partition consumer up to offset %d", s.end()-1)
+		}
+	}
+	switch n := len(p.messages); n {
+	case 0:
+		return "no message delivered"
+	case 1:
+		return fmt.Sprintf("1 message, offset %d", p.next-1)
+	default:
+		return fmt.Sprintf("%d messages up to offset %d", n, p.next-1)
+	}
 }
 
 func claimText(c handler.ClaimStatus) string {
 	text := fmt.Sprintf("%s/%d: backlog %d", c.Topic, c.Partition, c.Backlog)
 	if c.Task != nil {
-		text += fmt.Sprintf(", runs offset %d (attempt %d) for %v", c.Task.Offset, c.Task.Attempt, c.Task.Age)
+		text += fmt.Sprintf(", runs offset %d (attempt %d) for %v", c.Task.Offset, c.Task.Attempt, c.Task.Age.Round(time.Millisecond))
 	}
 	if c.Retrying {
 		text += ", a failed task waits for its next attempt"
