@@ -1,6 +1,7 @@
 package consumer
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"sync"
@@ -22,23 +23,39 @@ const (
 	StateStopped    State = "stopped"    // Run has returned
 )
 
-// Status is a snapshot of a [Consumer].
+// Status is a snapshot of a [Consumer]. It makes JSON for people and dashboards, which is not meant to be read back: durations are text,
+// such as "1m30s", errors are their messages, and what has not been yet is left out.
 type Status struct {
-	State      State         // what it does now
-	Since      time.Time     // of the state
-	MemberID   string        // the latest, "" before the first session
-	Generation int32         // of the latest assignment
-	Rebalances int           // assignments received
-	Assigned   Partitions    // the latest
-	Missing    []string      // topics that do not exist, sorted
-	Lease      time.Duration // how long tasks may go on without news from the coordinator; 0 without a lease
-	LastEnd    *SessionEnd   // of the session before, nil at first
-	LastError  error         // outside the tasks, nil when there was none
-	LastErrAt  time.Time     // when LastError came
-	Claims     []ClaimStatus // by topic and partition
+	State      State         `json:"state"`                  // what it does now
+	Since      time.Time     `json:"since,omitzero"`         // of the state, zero before Run
+	MemberID   string        `json:"member_id,omitempty"`    // the latest, "" before the first session
+	Generation int32         `json:"generation"`             // of the latest assignment
+	Rebalances int           `json:"rebalances"`             // assignments received
+	Assigned   Partitions    `json:"assigned"`               // the latest
+	Missing    []string      `json:"missing"`                // topics that do not exist, sorted
+	Lease      time.Duration `json:"lease"`                  // how long tasks may go on without news from the coordinator; 0 without a lease
+	LastEnd    *SessionEnd   `json:"last_end,omitempty"`     // of the session before, nil at first
+	LastError  error         `json:"last_error,omitempty"`   // outside the tasks, nil when there was none
+	LastErrAt  time.Time     `json:"last_error_at,omitzero"` // when LastError came
+	Claims     []ClaimStatus `json:"claims"`                 // by topic and partition
 	handler.Counts
-	Running int // tasks that run now
-	Stray   int // of them, those whose partition was given up
+	Running int `json:"running"` // tasks that run now
+	Stray   int `json:"stray"`   // of them, those whose partition was given up
+}
+
+// MarshalJSON implements json.Marshaler.
+func (s Status) MarshalJSON() ([]byte, error) {
+	type plain Status
+	if s.Assigned == nil {
+		s.Assigned = Partitions{}
+	}
+	// Lists are there even if they are empty: who reads them need not ask.
+	s.Missing, s.Claims = append([]string{}, s.Missing...), append([]ClaimStatus{}, s.Claims...)
+	return json.Marshal(struct {
+		plain
+		Lease     string `json:"lease"`
+		LastError string `json:"last_error,omitempty"`
+	}{plain(s), readable(s.Lease), errorText(s.LastError)})
 }
 
 // ClaimStatus is a snapshot of one claimed partition.
@@ -46,7 +63,37 @@ type ClaimStatus struct {
 	handler.ClaimStatus
 	// Committed is what the broker has confirmed in this claim, -1 as long as it has not. Over a ConsumerGroup of the user nobody
 	// confirms, and it is the marked offset.
-	Committed int64
+	Committed int64 `json:"committed"`
+}
+
+// MarshalJSON implements json.Marshaler. That of handler.ClaimStatus would leave Committed out.
+func (s ClaimStatus) MarshalJSON() ([]byte, error) {
+	type plain handler.ClaimStatus
+	return json.Marshal(struct {
+		plain
+		Age       string `json:"age"`
+		Committed int64  `json:"committed"`
+	}{plain(s.ClaimStatus), readable(s.Age), s.Committed})
+}
+
+// MarshalJSON implements json.Marshaler.
+func (e SessionEnd) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Kind       EndKind `json:"kind"`
+		Cause      string  `json:"cause,omitempty"`
+		MemberID   string  `json:"member_id"`
+		Generation int32   `json:"generation"`
+		Lasted     string  `json:"lasted"`
+	}{e.Kind, errorText(e.Cause), e.MemberID, e.Generation, readable(e.Lasted)})
+}
+
+func readable(d time.Duration) string { return d.Round(time.Millisecond).String() }
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 // Status returns a snapshot. It is cheap and may be called at any time, from any goroutine.

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/IBM/sarama"
+
 	"github.com/evenkeel-go/evenkeel/internal/schedule"
 	"github.com/evenkeel-go/evenkeel/internal/task"
 )
@@ -12,6 +14,7 @@ import (
 // claim is what the loop of one claimed partition and the runners share. The loop's own state is in [loop].
 type claim struct {
 	key    Claim
+	source sarama.ConsumerGroupClaim
 	pool   *pool
 	logger *slog.Logger
 	intake context.Context // ends at the first sign of revocation that is not a closed channel: checked before each start
@@ -51,13 +54,16 @@ type view struct {
 	backlog  int
 	bytes    int64
 	paused   bool
+	start    int64 // offset at which the claim begins, -1 as long as nobody knows
 	finished int64 // next offset after the last finished task, -1 at first
 }
 
-func newClaim(session context.Context, key Claim, p *pool) *claim {
+func newClaim(session context.Context, source sarama.ConsumerGroupClaim, p *pool) *claim {
+	key := Claim{Topic: source.Topic(), Partition: source.Partition()}
 	c := &claim{
-		key: key, pool: p, logger: p.logger.With(attrTopic(key.Topic), attrPartition(key.Partition)),
-		scope: task.NewScope(session), wake: make(chan struct{}, 1), view: view{since: p.now(), finished: -1},
+		key: key, source: source, pool: p, logger: p.logger.With(attrTopic(key.Topic), attrPartition(key.Partition)),
+		scope: task.NewScope(session), wake: make(chan struct{}, 1),
+		view: view{since: p.now(), start: max(source.InitialOffset(), -1), finished: -1},
 	}
 	c.intake, c.stop = context.WithCancel(session)
 	return c

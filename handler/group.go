@@ -77,13 +77,12 @@ func (g *GroupHandler) ConsumeClaim(s sarama.ConsumerGroupSession, c sarama.Cons
 }
 
 func (g *GroupHandler) newLoop(s sarama.ConsumerGroupSession, c sarama.ConsumerGroupClaim) *loop {
-	key := Claim{Topic: c.Topic(), Partition: c.Partition()}
 	source, _ := c.(pauser)
 	start := max(c.InitialOffset(), -1)
 	plan := g.opts.Plan
 	return &loop{
-		claim: newClaim(s.Context(), key, g.pool), group: s, session: s.Context(), work: workOf(s), heard: g.heard,
-		source: c, messages: c.Messages(), committer: g.committerOf(s, c), plan: plan, retry: g.opts.Retry,
+		claim: newClaim(s.Context(), c, g.pool), group: s, session: s.Context(), work: workOf(s), heard: g.heard,
+		messages: c.Messages(), committer: g.committerOf(s, c), plan: plan, retry: g.opts.Retry,
 		alarm: newAlarm(), open: true, first: true, finished: start, committed: start, lastCommit: -plan.CommitInterval,
 		room: room{source: source, messages: plan.BacklogMessages, bytes: plan.BacklogBytes},
 	}

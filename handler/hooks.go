@@ -64,8 +64,8 @@ type TaskEnd struct {
 
 // Claim names a claimed partition. It is comparable.
 type Claim struct {
-	Topic     string // name of the topic
-	Partition int32  // number of the partition
+	Topic     string `json:"topic"`     // its name
+	Partition int32  `json:"partition"` // its number
 }
 
 // ClaimEnd describes a claim that ended.

@@ -72,6 +72,7 @@ func (l *loop) begin(m *sarama.ConsumerMessage) {
 	if l.source.InitialOffset() >= 0 {
 		return
 	}
+	l.startsAt(m.Offset)
 	select {
 	case c := <-l.pool.aside(l.committer.Committed):
 		l.beginAt(c, m.Offset)
@@ -86,11 +87,19 @@ func (l *loop) beginAt(committed, first int64) {
 	case committed > first && committed <= l.source.HighWaterMarkOffset():
 		l.logger.LogAttrs(context.Background(), slog.LevelInfo, "the commit of the partition was found late: going on there", attrCommitted(committed))
 		l.doneBelow, l.finished, l.committed = committed, committed, committed
+		l.startsAt(committed)
 		return
 	case committed >= 0 && committed != first:
 		l.tellGap(committed, first)
 	}
 	l.commit(first, l.pool.now())
+}
+
+// startsAt is for those who look at the status.
+func (l *loop) startsAt(offset int64) {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	l.view.start = offset
 }
 
 // skipDone leaves out what was finished before the claim.

@@ -26,7 +26,6 @@ type loop struct {
 	session   context.Context // of group
 	work      context.Context // ends when the member has to stop all tasks at once
 	heard     *assignments
-	source    sarama.ConsumerGroupClaim
 	messages  <-chan *sarama.ConsumerMessage
 	committer member.Committer
 	plan      *config.Plan

@@ -2,65 +2,111 @@ package handler
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/IBM/sarama"
 )
 
 // Counts add up since the handler was made, and never fall. When nothing runs, Started is the sum of Succeeded, Failed, Cancelled and
 // Strays.
 type Counts struct {
-	Started   int64 // handler calls
-	Succeeded int64 // handler calls that returned nil; they count for the commit
-	Failed    int64 // errors, panics and Goexits before a cancellation
-	Panicked  int64 // panics, whatever became of the task: they are failed, cancelled or strays too
-	Cancelled int64 // returned an error, or did not return, after their context was cancelled
-	Strays    int64 // ended after their partition was given up; their results were dropped
-	Abandoned int64 // still ran when their partition was given up
+	Started   int64 `json:"started"`   // handler calls
+	Succeeded int64 `json:"succeeded"` // handler calls that returned nil; they count for the commit
+	Failed    int64 `json:"failed"`    // errors, panics and Goexits before a cancellation
+	Panicked  int64 `json:"panicked"`  // panics, whatever became of the task: they are failed, cancelled or strays too
+	Cancelled int64 `json:"cancelled"` // returned an error, or did not return, after their context was cancelled
+	Strays    int64 `json:"strays"`    // ended after their partition was given up; their results were dropped
+	Abandoned int64 `json:"abandoned"` // still ran when their partition was given up
 }
 
-// Status is a snapshot of a [GroupHandler].
+// Status is a snapshot of a [GroupHandler]. It makes JSON for people and dashboards, which is not meant to be read back: durations are
+// text, such as "1m30s".
 type Status struct {
 	Counts
-	Running int           // tasks that run now, strays included
-	Stray   int           // of them, those of partitions that were given up
-	Claims  []ClaimStatus // by topic and partition
+	Running int           `json:"running"` // tasks that run now, strays included
+	Stray   int           `json:"stray"`   // of them, those of partitions that were given up
+	Claims  []ClaimStatus `json:"claims"`  // by topic and partition
 }
 
 // ClaimStatus is a snapshot of one claimed partition.
 type ClaimStatus struct {
 	Claim
-	Age      time.Duration // since the claim started
-	Backlog  int           // messages received and not finished, running ones included
-	Bytes    int64         // of the backlog
-	Paused   bool          // fetching is paused until the backlog is shorter
-	Finished int64         // offset after the last finished task of this claim, -1 as long as there is none
-	Retrying bool          // a failed task waits for its next attempt
-	Blocked  bool          // a task that was given up with an earlier claim still runs, and nothing starts before it returns
-	Task     *RunningTask  // nil when none runs
+	Age      time.Duration `json:"age"`      // since the claim started
+	Backlog  int           `json:"backlog"`  // messages received and not finished, running ones included
+	Bytes    int64         `json:"bytes"`    // of the backlog
+	Paused   bool          `json:"paused"`   // fetching is paused until the backlog is shorter
+	Finished int64         `json:"finished"` // offset after the last finished task of this claim, -1 as long as there is none
+	// Lag is how many offsets lie between the next one to be finished and the partition's high water mark: messages that wait or
+	// run, and the holes that compaction and transactions leave between them. sarama learns the high water mark when a claim starts
+	// and with each fetch that brings messages, so the lag is too low by what was produced since, while the claim is paused above all.
+	// -1 as long as it is not known where the claim begins: its group has no offset there, and no message has come.
+	Lag      int64        `json:"lag"`
+	Retrying bool         `json:"retrying"`       // a failed task waits for its next attempt
+	Blocked  bool         `json:"blocked"`        // a task that was given up with an earlier claim still runs, and nothing starts before it returns
+	Task     *RunningTask `json:"task,omitempty"` // nil when none runs
+}
+
+// MarshalJSON implements json.Marshaler: the age is text.
+func (s ClaimStatus) MarshalJSON() ([]byte, error) {
+	type plain ClaimStatus
+	return json.Marshal(struct {
+		plain
+		Age string `json:"age"`
+	}{plain(s), s.Age.Round(time.Millisecond).String()})
 }
 
 // RunningTask is a task that runs now.
 type RunningTask struct {
-	Offset  int64         // of its message
-	Attempt int           // 1 for the first in this claim
-	Age     time.Duration // of short tasks that run in bunches: since the bunch began, so up to 20 ms too much
+	Offset  int64         `json:"offset"`  // of its message
+	Attempt int           `json:"attempt"` // 1 for the first in this claim
+	Age     time.Duration `json:"age"`     // of short tasks that run in bunches: since the bunch began, so up to 20 ms too much
 }
 
-// Status returns a snapshot. It is cheap and may be called at any time, from any goroutine, a handler's own too.
+// MarshalJSON implements json.Marshaler: the age is text.
+func (t RunningTask) MarshalJSON() ([]byte, error) {
+	type plain RunningTask
+	return json.Marshal(struct {
+		plain
+		Age string `json:"age"`
+	}{plain(t), t.Age.Round(time.Millisecond).String()})
+}
+
+// Status returns a snapshot. It is cheap and may be called at any time, from any goroutine, a handler's own too. It asks each claim for
+// its HighWaterMarkOffset, for which sarama has a number at hand.
 func (g *GroupHandler) Status() Status {
-	s := g.pool.status()
+	s, distances := g.pool.status()
+	for i, d := range distances {
+		s.Claims[i].Lag = d.lag()
+	}
 	slices.SortFunc(s.Claims, func(a, b ClaimStatus) int {
 		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
 	})
 	return s
 }
 
-func (p *pool) status() Status {
+// distance is what the lag of a claim follows from. The high water mark is asked for without the pool's lock.
+type distance struct {
+	source sarama.ConsumerGroupClaim
+	next   int64 // offset to be finished next, -1 as long as nobody knows
+}
+
+func (d distance) lag() int64 {
+	if d.next < 0 {
+		return -1
+	}
+	return max(d.source.HighWaterMarkOffset()-d.next, 0)
+}
+
+// status returns a snapshot and, for each of its claims, what the lag follows from.
+func (p *pool) status() (s Status, distances []distance) {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := Status{Counts: p.counts, Claims: make([]ClaimStatus, 0, len(p.claims))}
+	s = Status{Counts: p.counts, Claims: make([]ClaimStatus, 0, len(p.claims))}
 	for _, c := range p.claims {
+		distances = append(distances, distance{c.source, max(c.view.start, c.view.finished)})
 		cs := c.statusLocked(now)
 		if cs.Task != nil {
 			s.Running++
@@ -73,7 +119,7 @@ func (p *pool) status() Status {
 		s.Started += c.startedLocked()
 	}
 	s.Running += s.Stray
-	return s
+	return s, distances
 }
 
 func (c *claim) statusLocked(now time.Duration) ClaimStatus {
