@@ -5,6 +5,11 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/internal/commit"
+	"github.com/evenkeel-go/evenkeel/internal/link"
+	"github.com/evenkeel-go/evenkeel/internal/member"
 	"github.com/evenkeel-go/evenkeel/internal/strategy"
 )
 
@@ -31,11 +36,63 @@ func Warner(l *slog.Logger) func(kind string) {
 func (c *Consumer) Guard() error {
 	m := &membership{Consumer: c, plan: c.cfg.Plan}
 	s := &session{m: m, round: newRound(context.Background())}
-	newLeaseKeeper(s).guard(context.Background())
+	newLeaseKeeper(s, m).guard(context.Background())
 	return context.Cause(s.round.work)
 }
 
 // Hear makes a consumer hear an assignment, as sarama's strategy would.
 func (c *Consumer) Hear(a strategy.Assignment, generation int32) {
 	(&membership{Consumer: c}).assigned(a, generation)
+}
+
+// Member is a membership whose steps the test takes.
+type Member struct{ m *membership }
+
+// Open makes the way to the brokers, as Run does first.
+func (c *Consumer) Open(ctx context.Context) (*Member, error) {
+	m, err := c.open(ctx)
+	return &Member{m}, err
+}
+
+// Detach makes a membership without connections, whose commits the test answers. They are sent until ctx ends.
+func (c *Consumer) Detach(ctx context.Context, send func(context.Context, commit.Request) ([]error, error)) *Member {
+	m := &membership{Consumer: c, plan: c.cfg.Plan, lateCommits: newThrottle(c.log)}
+	m.commits = commit.New(commit.Options{Send: send, Notify: m.commitAnswered, Moved: func(context.Context) {}})
+	m.helpers.Go(func() { m.commits.Run(ctx) }) // ends with ctx
+	return &Member{m}
+}
+
+func (m *Member) Link() *link.Link              { return m.m.link }
+func (m *Member) Joining() bool                 { return m.m.joining() }
+func (m *Member) SessionTimeout() time.Duration { return m.m.plan.SessionTimeout }
+func (m *Member) Close() error                  { return m.m.link.Close() }
+func (m *Member) Wait()                         { m.m.helpers.Wait() }
+
+func (m *Member) Heartbeat(ctx context.Context) error { return m.m.heartbeat(ctx, "m-1", 1) }
+
+func (m *Member) Commit(ctx context.Context, r commit.Request) ([]error, error) {
+	return m.m.sendCommit(ctx, r)
+}
+
+// Assign makes the member hear an assignment in the middle of a session.
+func (m *Member) Assign(a strategy.Assignment, generation int32) { m.m.assigned(a, generation) }
+
+// Coordinator answers what a lease asks.
+type Coordinator struct {
+	Beat    func(ctx context.Context) error
+	Joining func() bool
+}
+
+func (c Coordinator) heartbeat(ctx context.Context, _ string, _ int32) error { return c.Beat(ctx) }
+func (c Coordinator) joining() bool                                          { return c.Joining != nil && c.Joining() }
+
+// Begin begins a session, as Setup does over connections of our own, and its lease.
+func (m *Member) Begin(s sarama.ConsumerGroupSession, c Coordinator) (own member.Session, end func()) {
+	r := newRound(context.Background())
+	m.m.setRound(r)
+	began := newSession(m.m, r, s)
+	began.lease = newLeaseKeeper(began, c)
+	r.enter(began)
+	began.lease.start()
+	return began, began.lease.stop
 }

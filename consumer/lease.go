@@ -36,14 +36,21 @@ func (e *LeaseError) Error() string {
 // Unwrap returns handler.ErrLost and the last answer.
 func (e *LeaseError) Unwrap() []error { return []error{handler.ErrLost, e.Err} }
 
+// coordinator is what the lease asks. It is the membership.
+type coordinator interface {
+	heartbeat(ctx context.Context, memberID string, generation int32) error
+	joining() bool
+}
+
 // leaseKeeper sends heartbeats of our own over the commit connection, from Setup to Cleanup, and ends all tasks when the lease is
 // over, whatever a heartbeat waits for just then. sarama's heartbeats go on beside it: they carry the rebalance signal, but tell nobody how they fare, and none is sent while a
 // cooperative join is pending.
 type leaseKeeper struct {
-	session *session
-	every   time.Duration
-	end     context.CancelFunc
-	done    sync.WaitGroup
+	session     *session
+	coordinator coordinator
+	every       time.Duration
+	end         context.CancelFunc
+	done        sync.WaitGroup
 
 	mu       sync.Mutex
 	lease    *lease.Lease
@@ -51,10 +58,10 @@ type leaseKeeper struct {
 	trouble  error // of the last heartbeat
 }
 
-func newLeaseKeeper(s *session) *leaseKeeper {
+func newLeaseKeeper(s *session, c coordinator) *leaseKeeper {
 	now := time.Now()
 	p := s.m.plan
-	return &leaseKeeper{session: s, every: p.HeartbeatInterval, lease: lease.New(termsOf(p), now), lastGood: now}
+	return &leaseKeeper{session: s, coordinator: c, every: p.HeartbeatInterval, lease: lease.New(termsOf(p), now), lastGood: now}
 }
 
 func termsOf(p *config.Plan) lease.Terms {
@@ -79,12 +86,12 @@ func (k *leaseKeeper) stop() {
 // keep sends a heartbeat at each interval. A heartbeat is given no longer than the lease.
 func (k *leaseKeeper) keep(ctx context.Context) {
 	for ctx.Err() == nil {
-		sent := time.Now()
+		joining, sent := k.coordinator.joining(), time.Now()
 		err := k.beat(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if k.take(sent, err) {
+		if k.take(sent, joining, err) {
 			return
 		}
 		sleep(ctx, time.Until(sent.Add(k.every)))
@@ -106,7 +113,7 @@ func (k *leaseKeeper) guard(ctx context.Context) {
 func (k *leaseKeeper) beat(ctx context.Context) error {
 	ctx, cancel := context.WithDeadline(ctx, k.until())
 	defer cancel()
-	return k.session.m.heartbeat(ctx, k.session.MemberID(), k.session.generation())
+	return k.coordinator.heartbeat(ctx, k.session.MemberID(), k.session.generation())
 }
 
 func (k *leaseKeeper) until() time.Time {
@@ -115,15 +122,15 @@ func (k *leaseKeeper) until() time.Time {
 	return k.lease.End()
 }
 
-// take counts an answer and says whether the membership is over.
-func (k *leaseKeeper) take(sent time.Time, err error) (over bool) {
+// take counts an answer and says whether the membership is over. joining is how it was when the heartbeat was sent.
+func (k *leaseKeeper) take(sent time.Time, joining bool, err error) (over bool) {
 	k.mu.Lock()
 	switch {
 	case err == nil:
 		k.lease.Good(sent)
 		k.lastGood = sent
 	case errors.Is(err, sarama.ErrRebalanceInProgress):
-		k.lease.Rebalancing(sent)
+		k.lease.Rebalancing(sent, joining)
 		k.lastGood = sent
 	}
 	refused := link.Refused(err) && !link.Refused(k.trouble)
@@ -159,17 +166,11 @@ func isRemoval(err error) bool {
 	return errors.Is(err, sarama.ErrUnknownMemberId) || errors.Is(err, sarama.ErrFencedInstancedId)
 }
 
-// joining and assigned mark a rebalance round of this session.
-func (k *leaseKeeper) joining() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.lease.Joining()
-}
-
+// assigned marks the end of a rebalance round of this session.
 func (k *leaseKeeper) assigned(at time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.lease.Assigned(at)
+	k.lease.Good(at)
 	k.lastGood = at
 }
 

@@ -115,10 +115,10 @@ func (m *membership) over(ctx context.Context, l *link.Link) error {
 	return nil
 }
 
-// hear makes the membership hear each assignment too, beside the handler, and each join.
+// hear makes the membership hear each assignment too, beside the handler.
 func (m *membership) hear(strategies []sarama.BalanceStrategy) []sarama.BalanceStrategy {
 	for i, s := range strategies {
-		strategies[i] = strategy.Joins(strategy.Heard(s, m.assigned), m.joining)
+		strategies[i] = strategy.Heard(s, m.assigned)
 	}
 	return strategies
 }

@@ -25,13 +25,6 @@ func (m *membership) assigned(a strategy.Assignment, generation int32) {
 	m.hooks.rebalanced(r)
 }
 
-// joining hears that sarama is about to send a JoinGroup.
-func (m *membership) joining() {
-	if s := m.liveSession(); s != nil && s.lease != nil {
-		s.lease.joining()
-	}
-}
-
 // String lists the partitions as topic[0 1 2], topics in order; "none" for an empty set.
 func (p Partitions) String() string {
 	topics := make([]string, 0, len(p))

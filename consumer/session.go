@@ -30,7 +30,7 @@ func newSession(m *membership, r *round, s sarama.ConsumerGroupSession) *session
 	own := &session{ConsumerGroupSession: s, m: m, round: r, since: time.Now()}
 	own.heard.Store(s.GenerationID())
 	if m.link != nil {
-		own.lease = newLeaseKeeper(own)
+		own.lease = newLeaseKeeper(own, m)
 	}
 	return own
 }

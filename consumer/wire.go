@@ -49,6 +49,9 @@ func (m *membership) heartbeat(ctx context.Context, memberID string, generation 
 	return kerror(resp.Err)
 }
 
+// joining says that a JoinGroup of sarama's is out.
+func (m *membership) joining() bool { return m.link.Joining() }
+
 func kerror(code sarama.KError) error {
 	if code == sarama.ErrNoError {
 		return nil

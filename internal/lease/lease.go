@@ -21,7 +21,6 @@ type Lease struct {
 	terms     Terms
 	session   time.Time // since when the session clock runs
 	rebalance time.Time // since when the rebalance clock runs
-	joining   bool
 }
 
 // New starts both clocks at the time of an assignment.
@@ -29,29 +28,21 @@ func New(t Terms, assigned time.Time) *Lease {
 	return &Lease{terms: t, session: assigned, rebalance: assigned}
 }
 
-// Good takes a heartbeat that was answered without error. What counts is when it was sent: the broker's clocks start no earlier.
+// Good takes a heartbeat that was answered without error, or an assignment, which ends a round. What counts is when the heartbeat was
+// sent: the broker's clocks start no earlier.
 func (l *Lease) Good(sent time.Time) {
 	l.session = later(l.session, sent)
 	l.rebalance = later(l.rebalance, sent)
 }
 
 // Rebalancing takes a heartbeat that was answered with REBALANCE_IN_PROGRESS: the session goes on, but a member that does not join
-// in time is removed although it sends heartbeats. While our own join is pending, the same answer says that the round is still
-// open, so nobody else can own our partitions yet.
-func (l *Lease) Rebalancing(sent time.Time) {
+// in time is removed although it sends heartbeats. joining says that our own join was pending when the heartbeat was sent: the answer
+// then says that the round is still open, so nobody else can own our partitions yet.
+func (l *Lease) Rebalancing(sent time.Time, joining bool) {
 	l.session = later(l.session, sent)
-	if l.joining {
+	if joining {
 		l.rebalance = later(l.rebalance, sent)
 	}
-}
-
-// Joining says that the member is about to send its join.
-func (l *Lease) Joining() { l.joining = true }
-
-// Assigned says that the round is over and the member has its assignment.
-func (l *Lease) Assigned(at time.Time) {
-	l.joining = false
-	l.Good(at)
 }
 
 // End returns when tasks have to stop unless news come.

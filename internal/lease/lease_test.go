@@ -23,17 +23,13 @@ func TestLeaseEndsBeforeTheBrokerCanAct(t *testing.T) {
 		"nothing heard since the assignment":               {terms, func(*lease.Lease) {}, at(25)},
 		"a good heartbeat counts from when it was sent":    {terms, func(l *lease.Lease) { l.Good(at(10)) }, at(35)},
 		"an old answer that comes late takes nothing back": {terms, func(l *lease.Lease) { l.Good(at(10)); l.Good(at(4)) }, at(35)},
-		"a rebalance renews the session only":              {terms, func(l *lease.Lease) { l.Good(at(10)); l.Rebalancing(at(20)); l.Rebalancing(at(30)) }, at(35)},
+		"a rebalance renews the session only":              {terms, func(l *lease.Lease) { l.Good(at(10)); l.Rebalancing(at(20), false); l.Rebalancing(at(30), false) }, at(35)},
 		"the session clock ends first where it is the shorter": {
 			lease.Terms{Session: 20 * time.Second, Rebalance: time.Minute, Margin: 5 * time.Second},
 			func(l *lease.Lease) { l.Good(at(1)) }, at(16),
 		},
-		"with our join pending an open round is good news": {terms, func(l *lease.Lease) { l.Joining(); l.Rebalancing(at(20)) }, at(45)},
-		"a join that is pending is no news by itself":      {terms, func(l *lease.Lease) { l.Good(at(3)); l.Joining() }, at(28)},
-		"an assignment starts both clocks anew":            {terms, func(l *lease.Lease) { l.Joining(); l.Assigned(at(50)) }, at(75)},
-		"after the assignment a rebalance renews the session only": {
-			terms, func(l *lease.Lease) { l.Joining(); l.Assigned(at(50)); l.Rebalancing(at(60)) }, at(75),
-		},
+		"with our join pending an open round is good news": {terms, func(l *lease.Lease) { l.Rebalancing(at(20), true) }, at(45)},
+		"a join that is not pending any more is no news":   {terms, func(l *lease.Lease) { l.Rebalancing(at(20), true); l.Rebalancing(at(40), false) }, at(45)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := lease.New(c.terms, begin)

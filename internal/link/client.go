@@ -28,6 +28,14 @@ func (l *Link) Coordinator(group string) (*sarama.Broker, error) {
 	return ln.broker, nil
 }
 
+// Joining reports whether a JoinGroup is out on the group connection: sent, not answered, and the connection still up. It is read off
+// the wire, for nothing else tells when sarama's join begins and ends: a try that never reaches the coordinator is none. It does not
+// block.
+func (l *Link) Joining() bool {
+	ln := l.group.current()
+	return ln != nil && ln.joining()
+}
+
 // RefreshCoordinator looks the coordinator of the Link's own group up, whichever broker answers first, once for all who ask at the
 // same time. When it has moved, both connections are replaced at their next use. It gives up after [Options].Patience or when the
 // bound context ends. Other groups go to sarama's own client.

@@ -22,6 +22,7 @@ type conn struct {
 	raw      net.Conn // the socket
 	long     time.Duration
 	slow     atomic.Bool // the last request was a join or a sync
+	joining  atomic.Bool // a join is out, and nothing of its answer has come
 	dead     atomic.Bool
 }
 
@@ -30,6 +31,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	if len(b) >= keyEnd {
 		key := binary.BigEndian.Uint16(b[keyEnd-2:])
 		c.slow.Store(key == keyJoinGroup || key == keySyncGroup)
+		c.joining.Store(key == keyJoinGroup)
 	}
 	n, err := c.Conn.Write(b)
 	return n, c.fatal(err)
@@ -44,6 +46,9 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
+	if n > 0 {
+		c.joining.Store(false)
+	}
 	return n, c.fatal(err)
 }
 

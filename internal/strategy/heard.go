@@ -1,4 +1,4 @@
-// Package strategy wraps balance strategies, so that a member hears what it is assigned, and when it is about to join.
+// Package strategy wraps balance strategies, so that a member hears what it is assigned.
 package strategy
 
 import (

@@ -1,0 +1,82 @@
+package link_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/internal/link"
+)
+
+// joining sends a join over the group connection and returns when the broker has it. It hangs if the broker does not answer.
+func joining(t *testing.T, w *world, l *link.Link) (answered <-chan error) {
+	t.Helper()
+	b, before := coordinator(t, l), countRequests[*sarama.JoinGroupRequest](w.broker)
+	join := async(func() error { _, err := b.JoinGroup(&sarama.JoinGroupRequest{}); return err })
+	eventually(t, "the join is out", func() bool { return countRequests[*sarama.JoinGroupRequest](w.broker) > before })
+	return join
+}
+
+// TestJoiningLastsUntilTheAnswer: not until the sync, and whatever the answer is.
+func TestJoiningLastsUntilTheAnswer(t *testing.T) {
+	w := newWorld(t)
+	w.answers["JoinGroupRequest"] = sarama.NewMockJoinGroupResponse(t).SetError(sarama.ErrRebalanceInProgress)
+	w.answer()
+	l := w.link(t, nil)
+	if l.Joining() {
+		t.Error("joining without a connection")
+	}
+	b := coordinator(t, l)
+	release := w.wire.hold(t, joinGroup)
+	join := async(func() error { _, err := b.JoinGroup(&sarama.JoinGroupRequest{}); return err })
+	eventually(t, "the join is out", l.Joining)
+	if _, err := l.Heartbeat(t.Context(), &sarama.HeartbeatRequest{}); err != nil || !l.Joining() {
+		t.Errorf("joining ended with a heartbeat on the other connection: %v", err)
+	}
+	release()
+	if err := wait(t, "join", join); err != nil {
+		t.Fatal(err)
+	}
+	if l.Joining() {
+		t.Error("still joining after the answer")
+	}
+	w.wire.hold(t, syncGroup)
+	sync := async(func() error { _, err := b.SyncGroup(&sarama.SyncGroupRequest{}); return err })
+	eventually(t, "the sync is out", func() bool { return w.wire.count(syncGroup) == 1 })
+	if l.Joining() {
+		t.Error("joining during a sync")
+	}
+	_ = l.Close()
+	if err := wait(t, "sync", sync); err == nil {
+		t.Error("the sync succeeded")
+	}
+}
+
+// TestJoiningEndsWithItsConnection: a join whose connection is gone is none, though the coordinator cannot be found for the next one.
+func TestJoiningEndsWithItsConnection(t *testing.T) {
+	for name, end := range map[string]func(w *world, cancel context.CancelFunc){
+		"broken":    func(w *world, _ context.CancelFunc) { w.wire.breakAll() },
+		"cancelled": func(_ *world, cancel context.CancelFunc) { cancel() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.hang("JoinGroupRequest")
+			l := w.link(t, nil)
+			ctx, cancel := context.WithCancel(t.Context())
+			l.Bind(ctx)
+			join := joining(t, w, l)
+			if !l.Joining() {
+				t.Error("not joining")
+			}
+			w.wire.hole("*")
+			end(w, cancel)
+			if err := wait(t, "join", join); err == nil {
+				t.Error("the join succeeded")
+			}
+			if l.Joining() {
+				t.Error("still joining")
+			}
+		})
+	}
+}
