@@ -167,7 +167,7 @@ func (p *Plan) fetchRows() []row {
 			"nothing else notices partitions and topics that were added",
 		},
 		{"CommitInterval", brief(p.CommitInterval), "", p.commitWhy()},
-		{"BacklogMessages", strconv.Itoa(p.BacklogMessages), "", "a claim with so many waiting messages pauses its fetches"},
+		{"BacklogMessages", strconv.Itoa(p.BacklogMessages), "", "a claim that holds so many messages pauses its fetches"},
 		{"BacklogBytes", size(p.BacklogBytes), "", "or with so many bytes: memory stays bounded whatever lies on the topic"},
 		{"CopyMessages", strconv.FormatBool(p.CopyMessages), "", p.copyWhy()},
 	}

@@ -64,7 +64,8 @@ type Plan struct {
 	// commits each finished task at once.
 	CommitInterval time.Duration
 
-	// BacklogMessages and BacklogBytes bound what a claim holds beyond its running tasks: at either, fetching pauses.
+	// BacklogMessages and BacklogBytes bound what a claim holds, messages that wait and the running one together: at either, fetching
+	// pauses. What sarama has fetched by then comes on top.
 	// 2 messages and 1 MiB for Expected of 1 s and more, else 30,000 messages and 2 MiB.
 	BacklogMessages int
 	// BacklogBytes counts keys and values. See BacklogMessages.

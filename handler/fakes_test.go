@@ -97,7 +97,7 @@ type memberSession struct {
 	stopWork context.CancelCauseFunc
 	stopping bool
 	stored   int64 // what Committed says
-	ask      func()
+	ask      func(context.Context)
 	release  func(context.Context)
 }
 
@@ -121,9 +121,9 @@ type committer struct {
 	partition int32
 }
 
-func (c committer) Committed() int64 {
+func (c committer) Committed(ctx context.Context) int64 {
 	if c.m.ask != nil {
-		c.m.ask()
+		c.m.ask(ctx)
 	}
 	return c.m.stored
 }

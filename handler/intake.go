@@ -73,11 +73,11 @@ func (l *loop) begin(m *sarama.ConsumerMessage) {
 		return
 	}
 	l.startsAt(m.Offset)
-	select {
-	case c := <-l.pool.aside(l.committer.Committed):
-		l.beginAt(c, m.Offset)
-	case <-l.intake.Done(): // the answer may take longer than a revoked claim has
+	committed := l.committer.Committed(l.intake)
+	if l.intake.Err() != nil { // revoked meanwhile: -1 may say no more than that
+		return
 	}
+	l.beginAt(committed, m.Offset)
 }
 
 // beginAt: a coordinator that has just taken over may say for a moment that nothing was committed, without an error (seen up to 1 s

@@ -22,7 +22,7 @@ type marks struct {
 var _ member.Committer = (*marks)(nil)
 
 // Committed implements member.Committer: sarama tells where a claim starts, and -1 or -2 where there was no commit.
-func (m *marks) Committed() int64 { return max(m.source.InitialOffset(), -1) }
+func (m *marks) Committed(context.Context) int64 { return max(m.source.InitialOffset(), -1) }
 
 // Commit implements member.Committer.
 func (m *marks) Commit(offset int64) {

@@ -22,7 +22,6 @@ type pool struct {
 
 	mu      sync.Mutex
 	running int // runners
-	asking  int // look-ups of committed offsets
 	idle    chan struct{}
 	ring    schedule.Ring[*claim]
 	spare   []*runner

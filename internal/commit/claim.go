@@ -34,9 +34,8 @@ type Claim struct {
 	answered  chan struct{}
 }
 
-// Committed returns the offset that the broker has stored for the group, -1 for none. It asks the broker, so it may block for as
-// long as the link's patience.
-func (c *Claim) Committed() int64 { return c.lookUp(c.loop.context()) }
+// Committed returns the offset that the broker has stored for the group, -1 for none. It asks the broker, at most until ctx ends.
+func (c *Claim) Committed(ctx context.Context) int64 { return c.lookUp(ctx) }
 
 // Commit hands an offset over. The latest wins. It never blocks.
 func (c *Claim) Commit(offset int64) {
@@ -50,7 +49,9 @@ func (c *Claim) Commit(offset int64) {
 	l.signal()
 }
 
-// Release waits until the latest offset has been answered, at most until ctx ends, and gives the claim up.
+// Release waits until the latest offset has been answered, at most until ctx ends, and gives the claim up: [Options].Send is not called
+// with an offset of it any more. Where ctx has ended first, a request that Send was called with before may still be on its way, and its
+// answer counts for nothing.
 func (c *Claim) Release(ctx context.Context) {
 	for wait := c.unanswered(); wait != nil; wait = c.unanswered() {
 		select {

@@ -9,5 +9,5 @@
 //	                                '------ again later ----'  while the claim is ours
 //
 // The broker checks member and generation, never ownership. The fence is here: an offset is sent with the [Owner] of its claim,
-// and once [Claim.Release] has returned nothing is sent for it, not even a retry.
+// and once [Claim.Release] has returned no request with it is begun, not even a retry, nor one that was put together before.
 package commit

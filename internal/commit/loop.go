@@ -59,7 +59,6 @@ type Loop struct {
 	wake chan struct{} // 1: something is due. Lossy by design, the truth is under the lock
 
 	mu     sync.Mutex
-	ctx    context.Context //nolint:containedctx // of Run, for look-ups
 	due    []*Claim
 	stored map[key]int64
 	held   map[*Claim]struct{}
@@ -67,7 +66,7 @@ type Loop struct {
 
 // New makes a loop; nothing is sent before [Loop.Run].
 func New(o Options) *Loop {
-	return &Loop{opts: o, wake: make(chan struct{}, 1), ctx: context.Background(), stored: map[key]int64{}, held: map[*Claim]struct{}{}}
+	return &Loop{opts: o, wake: make(chan struct{}, 1), stored: map[key]int64{}, held: map[*Claim]struct{}{}}
 }
 
 // Claim returns the committer of a partition that the member has just claimed.
@@ -108,9 +107,6 @@ func (l *Loop) Stored(topic string, partition int32) int64 {
 
 // Run sends until ctx ends. It is called once.
 func (l *Loop) Run(ctx context.Context) {
-	l.mu.Lock()
-	l.ctx = ctx
-	l.mu.Unlock()
 	again := time.NewTimer(time.Hour)
 	again.Stop()
 	defer again.Stop()
@@ -125,12 +121,6 @@ func (l *Loop) Run(ctx context.Context) {
 			again.Reset(pause)
 		}
 	}
-}
-
-func (l *Loop) context() context.Context {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.ctx
 }
 
 func (l *Loop) signal() {

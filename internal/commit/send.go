@@ -18,6 +18,9 @@ type batch struct {
 // sendDue sends all that is due and returns when to look again, 0 for when something comes.
 func (l *Loop) sendDue(ctx context.Context) (pause time.Duration) {
 	for _, b := range l.batches() {
+		if l.recall(b); len(b.claims) == 0 {
+			continue
+		}
 		errs, err := l.opts.Send(ctx, b.Request)
 		if l.moved(errs, err) {
 			l.opts.Moved(ctx)
@@ -101,6 +104,22 @@ func (l *Loop) addTo(list []*batch, c *Claim, id string, generation int32) []*ba
 	b.Offsets = append(b.Offsets, Offset{Topic: c.Topic, Partition: c.Partition, Offset: offset})
 	b.claims, b.since = append(b.claims, c), append(b.since, since)
 	return list
+}
+
+// recall takes out of a batch what was released since it was put together: it has waited for the batches before it.
+func (l *Loop) recall(b *batch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	kept := 0
+	for i, c := range b.claims {
+		if c.released {
+			l.answeredLocked(c)
+			continue
+		}
+		b.claims[kept], b.since[kept], b.Offsets[kept] = c, b.since[i], b.Offsets[i]
+		kept++
+	}
+	b.claims, b.since, b.Offsets = b.claims[:kept], b.since[:kept], b.Offsets[:kept]
 }
 
 // settle takes an answer. What is not settled is due again after a pause, unless a later offset has come or the claim is over.

@@ -28,13 +28,14 @@ type Session interface {
 
 // Committer commits the offsets of one claimed partition, with an answer.
 type Committer interface {
-	// Committed returns the offset that the broker has stored, -1 for none or where it could not be read.
-	Committed() int64
+	// Committed returns the offset that the broker has stored, -1 for none or where it could not be read. It asks the broker, and
+	// returns when ctx ends.
+	Committed(ctx context.Context) int64
 
 	// Commit hands over the next offset to read. The latest wins. It never blocks.
 	Commit(offset int64)
 
-	// Release waits until what was handed over has been answered, at most until ctx ends, and gives the partition up:
-	// nothing is sent for it any more, not even a retry.
+	// Release waits until what was handed over has been answered, at most until ctx ends, and gives the partition up: no request is
+	// sent for it any more, not even a retry. One that is on its way when ctx ends may still reach the broker.
 	Release(ctx context.Context)
 }
