@@ -71,6 +71,11 @@ func TestFatalErrorsSayWhatToDo(t *testing.T) {
 	c := newConsumer(t, nil)
 	for err, says := range map[error]string{
 		sarama.ErrInvalidSessionTimeout:       plan(t).SessionTimeout.String(),
+		sarama.ErrSASLAuthenticationFailed:    "password",
+		sarama.ErrUnsupportedSASLMechanism:    "mechanism",
+		sarama.ErrInvalidTopic:                "Config.Topics",
+		sarama.ErrInvalidGroupId:              "Config.Group",
+		sarama.ErrClosedClient:                "context",
 		sarama.ErrInconsistentGroupProtocol:   "cooperative-sticky",
 		sarama.ErrFencedInstancedId:           "instance id",
 		sarama.ErrGroupAuthorizationFailed:    "ACL",
