@@ -18,8 +18,10 @@ const (
 type backoff struct {
 	tries    int
 	refusals int // answers of no, see link.Refused
+	told     repeats
 }
 
+// reset forgets the tries, not what was told: a failure that comes again and again between good sessions is no news either.
 func (b *backoff) reset() { b.tries, b.refusals = 0, 0 }
 
 // next is the pause before the next try: it doubles up to 10 s, and a random part of at most half is taken off, so that members
@@ -30,7 +32,8 @@ func (b *backoff) next() time.Duration {
 	return d - rand.N(d/2) //nolint:gosec // jitter needs no secret
 }
 
-// tryLater says what went wrong and waits for the next try, at most until ctx ends. It returns the error when no try may help.
+// tryLater says what went wrong and waits for the next try, at most until ctx ends. It returns the error when no try may help. The same
+// failure is a warning at most every half minute, and an entry at level debug in between; hooks hear of each.
 func (c *Consumer) tryLater(ctx context.Context, b *backoff, text string, err error) (fatal error) {
 	if over(ctx) {
 		return nil // our own doing
@@ -39,7 +42,13 @@ func (c *Consumer) tryLater(ctx context.Context, b *backoff, text string, err er
 		return fatal
 	}
 	d := b.next()
-	c.log.LogAttrs(ctx, slog.LevelWarn, text, slog.Any("error", err), slog.Int("try", b.tries), slog.Duration("retry_in", d))
+	attrs := []slog.Attr{slog.Any("error", err), slog.Int("try", b.tries), slog.Duration("retry_in", d)}
+	level := slog.LevelDebug
+	kept, due := b.told.due(text + " " + err.Error())
+	if due {
+		level = slog.LevelWarn
+	}
+	c.log.LogAttrs(ctx, level, text, withRepeated(attrs, kept)...)
 	c.hooks.failed(err)
 	c.watched.trouble(err)
 	sleep(ctx, d)

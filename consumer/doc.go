@@ -60,8 +60,8 @@
 // # Errors
 //
 // [New] opens nothing and names the faulty field. [Consumer.Run] returns nil after a stop, and a [FatalError] for what waiting does not
-// mend; all else is retried with pauses that grow to 10 s, each logged and told to hooks. Errors that sarama reports for the group or a
-// partition are written at most twice a minute each.
+// mend; all else is retried with pauses that grow to 10 s, and each try is told to hooks. In the log the same failure, as an error that
+// sarama reports for the group or a partition, is a warning at most twice a minute, which counts those that were kept back.
 //
 // A topic that does not exist is named once, and the others are consumed meanwhile; it is consumed once it is there. One that was deleted
 // and created again is consumed from its start, as far as the cluster tells topics apart (2.8 and newer, and Sarama.Version too).

@@ -90,8 +90,29 @@ const noticeable = 5 * time.Second
 // throttle writes a warning of one kind at most every half minute, and then says how many it kept back. It belongs to one goroutine.
 type throttle struct {
 	log  *slog.Logger
-	seen map[string]*repeated
+	seen repeats
 }
+
+func newThrottle(l *slog.Logger) *throttle { return &throttle{log: l} }
+
+func (t *throttle) warn(kind, text string, attrs ...slog.Attr) {
+	kept, due := t.seen.due(kind)
+	if !due {
+		return
+	}
+	t.log.LogAttrs(context.Background(), slog.LevelWarn, text, withRepeated(attrs, kept)...)
+}
+
+// withRepeated adds how many entries were kept back, if any were.
+func withRepeated(attrs []slog.Attr, kept int) []slog.Attr {
+	if kept == 0 {
+		return attrs
+	}
+	return append(attrs, slog.Int("repeated", kept))
+}
+
+// repeats remembers what was told, by kind. The zero value is ready; it belongs to one goroutine.
+type repeats map[string]*repeated
 
 type repeated struct {
 	at   time.Time
@@ -103,20 +124,20 @@ const (
 	mostKinds = 256 // then it forgets: the texts come from brokers
 )
 
-func newThrottle(l *slog.Logger) *throttle { return &throttle{log: l, seen: map[string]*repeated{}} }
-
-func (t *throttle) warn(kind, text string, attrs ...slog.Attr) {
-	r := t.seen[kind]
-	if r != nil && time.Since(r.at) < quietFor {
+// due says whether a kind was not told for half a minute, and how often it was kept back since then.
+func (s *repeats) due(kind string) (kept int, due bool) {
+	r := (*s)[kind]
+	switch {
+	case r == nil:
+	case time.Since(r.at) < quietFor:
 		r.kept++
-		return
+		return 0, false
+	default:
+		kept = r.kept
 	}
-	if r != nil && r.kept > 0 {
-		attrs = append(attrs, slog.Int("repeated", r.kept))
+	if *s == nil || len(*s) >= mostKinds {
+		*s = repeats{}
 	}
-	if len(t.seen) >= mostKinds {
-		clear(t.seen)
-	}
-	t.seen[kind] = &repeated{at: time.Now()}
-	t.log.LogAttrs(context.Background(), slog.LevelWarn, text, attrs...)
+	(*s)[kind] = &repeated{at: time.Now()}
+	return kept, true
 }
