@@ -109,6 +109,7 @@ func hearsTasks(v any) bool {
 func (h *hooks) rebalanced(r Rebalance) {
 	hook.Tell(h.log, h.rebalance, RebalanceHook.OnRebalance, r)
 }
+
 func (h *hooks) ended(e SessionEnd) { hook.Tell(h.log, h.sessionEnd, SessionEndHook.OnSessionEnd, e) }
 func (h *hooks) committed(c Commit) { hook.Tell(h.log, h.commit, CommitHook.OnCommit, c) }
 func (h *hooks) failed(err error)   { hook.Tell(h.log, h.failure, ErrorHook.OnError, err) }

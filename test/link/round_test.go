@@ -39,6 +39,9 @@ func TestCommitsGoOnDuringARound(t *testing.T) {
 
 		newMember(t, b, name, o)
 		eventually(t, "its join is pending", func() bool { return m.wire.count(joinGroup) > joins })
+		if !m.link.Joining() {
+			t.Error("the link does not know")
+		}
 		var took []time.Duration
 		for i := range 100 {
 			from := time.Now()
@@ -54,6 +57,7 @@ func TestCommitsGoOnDuringARound(t *testing.T) {
 		middle, longest := spread(took)
 		t.Logf("%d commits during a pending join: p50 %s, max %s", len(took), middle, longest)
 		eventually(t, "all share", func() bool { return m.holds() == 2 })
+		eventually(t, "no join is pending", func() bool { return !m.link.Joining() })
 	})
 }
 
