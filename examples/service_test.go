@@ -33,9 +33,48 @@ func TestService(t *testing.T) {
 	p.wantEnd(t, 0)
 	wantCommitted(t, b, topic, topic, 3, 1)
 	wantLeft(t, b, topic)
-	if !strings.Contains(p.errs.String(), "Plan for tasks of 1s") {
-		t.Errorf("it does not print its plan:\n%s", p.transcript())
+	if p.errs.Len() > 0 {
+		t.Errorf("its log is JSON on its output, and this is beside it:\n%s", &p.errs)
 	}
+}
+
+func TestServicePrintsItsPlan(t *testing.T) {
+	t.Parallel()
+	wantPrinted(t, "Plan for tasks of 1m30s", nil, "-plan", "-expected", "90s")
+}
+
+func TestServicePrintsItsUsage(t *testing.T) {
+	t.Parallel()
+	wantPrinted(t, "-topic string", []string{"SLOTS=many"}, "-h") // also to those who set nonsense
+}
+
+// wantPrinted wants the service to print and to end well.
+func wantPrinted(t *testing.T, want string, extra []string, args ...string) {
+	t.Helper()
+	p := start(t, "service", extra, args...)
+	p.wantEnd(t, 0)
+	if out := strings.Join(p.seen, "\n"); !strings.Contains(out, want) || p.errs.Len() > 0 {
+		t.Errorf("its output lacks %q, or there is more beside it:\n%s", want, p.transcript())
+	}
+}
+
+// A member that waits for its topic is not ready, and says why.
+func TestServiceWithoutItsTopicIsNotReady(t *testing.T) {
+	t.Parallel()
+	b, topic := kafkatest.Fake(t), kafkatest.Name(t)
+	p := start(t, "service", nil, "-brokers", b.Addrs()[0], "-group", topic, "-topic", topic, "-listen", "127.0.0.1:0")
+	url := serviceURL(t, p)
+	p.await(t, "topic does not exist")
+	p.await(t, `"rebalance"`)
+	if body := wantGet(t, url+"/readyz", http.StatusServiceUnavailable); !strings.Contains(string(body), "missing topics: "+topic) {
+		t.Errorf("it does not say which topic is missing: %s", body)
+	}
+	wantGet(t, url+"/livez", http.StatusOK)
+	if body := wantGet(t, url+"/status", http.StatusOK); !strings.Contains(string(body), `"missing":["`+topic+`"]`) {
+		t.Errorf("the status does not name the topic: %s", body)
+	}
+	p.signal(t, syscall.SIGTERM)
+	p.wantEnd(t, 0)
 }
 
 // Brokers that are away are no reason to restart the program, and no reason to wait for when it stops.
@@ -106,15 +145,16 @@ func wantGet(t *testing.T, url string, code int) (body []byte) {
 func wantStatus(t *testing.T, url string) {
 	t.Helper()
 	var s struct {
-		State      string
-		Partitions []struct {
+		State  string
+		Claims []struct {
 			Partition int32
+			Committed int64
 			Task      *struct{ Offset int64 }
 		}
 	}
 	body := wantGet(t, url+"/status", http.StatusOK)
 	must(t, json.Unmarshal(body, &s))
-	if s.State != "member" || len(s.Partitions) != 2 || s.Partitions[1].Task == nil || s.Partitions[1].Task.Offset != 1 {
+	if s.State != "member" || len(s.Claims) != 2 || s.Claims[1].Task == nil || s.Claims[1].Task.Offset != 1 || s.Claims[1].Committed != 1 {
 		t.Errorf("the status does not show the long task: %s", body)
 	}
 }

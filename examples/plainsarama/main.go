@@ -27,8 +27,9 @@ import (
 )
 
 const (
-	// pause is how long to wait after a Consume that failed.
-	pause = time.Second
+	// firstPause and longestPause are how long to wait after a Consume that failed: it doubles from one to the next. A topic that is
+	// missing makes each of them fail.
+	firstPause, longestPause = time.Second, time.Minute
 	// patience is how long tasks that ignored their cancellation may still take when all else has stopped.
 	patience = 5 * time.Second
 )
@@ -88,16 +89,20 @@ func ownConfig() *sarama.Config {
 	return cfg
 }
 
-// consume calls Consume again after each session, as sarama wants it, until ctx ends.
+// consume calls Consume again after each session, as sarama wants it, until ctx ends. After one that failed it waits, longer each time.
 func consume(ctx context.Context, group sarama.ConsumerGroup, topic string, h *handler.GroupHandler, logger *slog.Logger) error {
+	pause := firstPause
 	for ctx.Err() == nil {
 		err := group.Consume(ctx, []string{topic}, h)
-		if errors.Is(err, sarama.ErrClosedConsumerGroup) {
+		switch {
+		case errors.Is(err, sarama.ErrClosedConsumerGroup):
 			return err
-		}
-		if err != nil && ctx.Err() == nil {
-			logger.WarnContext(ctx, "the group cannot be joined or was lost: trying again", slog.Any("error", err))
+		case err == nil: // a session has ended, by a rebalance as a rule
+			pause = firstPause
+		case ctx.Err() == nil:
+			logger.WarnContext(ctx, "the group cannot be joined or was lost: trying again", slog.Any("error", err), slog.Duration("retry_in", pause))
 			sleep(ctx, pause)
+			pause = min(2*pause, longestPause)
 		}
 	}
 	return nil

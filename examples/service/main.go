@@ -2,6 +2,7 @@
 // in order at SIGTERM. Its work is a pretended transcode.
 //
 //	go run ./service -brokers localhost:9092 -group transcoders -topic videos -expected 5m
+//	go run ./service -expected 5m -plan # which timeouts and buffers would that be, and why?
 //
 // A message is JSON: {"video": "cats.mp4", "length": "90s"}.
 package main
@@ -9,6 +10,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -28,20 +30,41 @@ import (
 const shutdownTimeout = 3 * time.Second
 
 func main() {
-	s, err := readSettings(os.Args[1:], os.Getenv)
-	if err != nil {
+	s, err := readSettings(os.Args[1:], os.Getenv, os.Stdout)
+	if err == nil && s.planOnly {
+		err = printPlan(os.Stdout, s.expected)
+	}
+	switch {
+	case errors.Is(err, flag.ErrHelp): // it is printed
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "service:", err)
 		os.Exit(2)
+	case !s.planOnly:
+		os.Exit(untilSignalled(s))
 	}
-	// The first signal stops in order, a second one ends the program at once.
+}
+
+// untilSignalled returns the exit code. The first signal stops in order, a second one ends the program at once.
+func untilSignalled(s settings) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	logger := slog.New(slog.NewJSONHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: readable}))
-	if err := run(ctx, s, logger, os.Stderr); err != nil {
+	if err := run(ctx, s, logger); err != nil {
 		logger.Error("stopped by an error", slog.Any("error", err))
-		os.Exit(1)
+		return 1
 	}
 	logger.Info("stopped in order")
+	return 0
+}
+
+// printPlan is for people: every value with its reason.
+func printPlan(w io.Writer, expected time.Duration) error {
+	plan, err := config.For(expected)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w, plan)
+	return err
 }
 
 // readable writes durations as text: JSON logs have them in nanoseconds otherwise.
@@ -53,12 +76,11 @@ func readable(_ []string, a slog.Attr) slog.Attr {
 }
 
 // run returns nil after a requested stop.
-func run(ctx context.Context, s settings, logger *slog.Logger, terminal io.Writer) error {
+func run(ctx context.Context, s settings, logger *slog.Logger) error {
 	plan, err := config.For(s.expected)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(terminal, plan) // for people: every value with its reason
 	c, err := consumer.New(consumer.Config{
 		Brokers: s.brokers,
 		Group:   s.group,

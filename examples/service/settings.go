@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -16,11 +17,13 @@ type settings struct {
 	expected     time.Duration
 	slots        int
 	listen       string
+	planOnly     bool
 }
 
 var errMissing = errors.New("missing setting")
 
-func readSettings(args []string, env func(string) string) (settings, error) {
+// readSettings returns flag.ErrHelp when it was asked for the usage, and has written that to help.
+func readSettings(args []string, env func(string) string, help io.Writer) (settings, error) {
 	s := settings{expected: 5 * time.Minute}
 	flags := flag.NewFlagSet("service", flag.ContinueOnError)
 	flags.Func("brokers", "`host:port,...` (BROKERS)", func(list string) error {
@@ -32,10 +35,17 @@ func readSettings(args []string, env func(string) string) (settings, error) {
 	flags.DurationVar(&s.expected, "expected", s.expected, "how long a task usually takes (EXPECTED)")
 	flags.IntVar(&s.slots, "slots", 0, "tasks at once; 0: one a partition (SLOTS)")
 	flags.StringVar(&s.listen, "listen", ":8080", "address of the health endpoints (LISTEN)")
-	if err := fromEnvironment(flags, env); err != nil {
-		return s, err
-	}
-	if err := flags.Parse(args); err != nil {
+	err := fromEnvironment(flags, env)
+	flags.BoolVar(&s.planOnly, "plan", false, "print timeouts and buffers for -expected, each with its reason, and exit")
+	flags.SetOutput(io.Discard) // Parse returns what it would print
+	switch parsed := flags.Parse(args); {
+	case errors.Is(parsed, flag.ErrHelp):
+		flags.SetOutput(help)
+		flags.Usage()
+		return s, flag.ErrHelp
+	case parsed != nil:
+		return s, fmt.Errorf("%w (-h lists all flags)", parsed)
+	case err != nil:
 		return s, err
 	}
 	return s, s.check()
@@ -57,7 +67,7 @@ func fromEnvironment(flags *flag.FlagSet, env func(string) string) error {
 
 // check leaves what evenkeel checks by itself to evenkeel: the brokers, the duration, the slots.
 func (s settings) check() error {
-	if s.group == "" || s.topic == "" {
+	if !s.planOnly && (s.group == "" || s.topic == "") {
 		return fmt.Errorf("%w: set -group and -topic", errMissing)
 	}
 	return nil
