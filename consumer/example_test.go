@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log"
 	"log/slog"
 	"net/http"
 	"os"
@@ -31,13 +30,14 @@ func makeReport(ctx context.Context, t *handler.Task) error {
 
 // A member of the group reports. It runs until a signal comes, and stops in order then: what is finished is committed, and the
 // next member takes over at once.
-func Example() {
+func Example() { //nolint:testableexamples // it needs a broker
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 
 	plan, err := config.For(5 * time.Minute) // how long a task usually takes
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	c, err := consumer.New(consumer.Config{
 		Brokers: []string{"localhost:9092"},
@@ -47,10 +47,11 @@ func Example() {
 		Slots:   4, // tasks at once in this member; default: one a partition that it holds
 	}, handler.Func(makeReport))
 	if err != nil {
-		log.Fatal(err) // names the field, and what to put there
+		fmt.Println(err) // names the field, and what to put there
+		return
 	}
 	if err := c.Run(ctx); err != nil {
-		log.Fatal(err) // what waiting does not mend: see FatalError
+		fmt.Println(err) // what waiting does not mend: see FatalError
 	}
 }
 
@@ -58,22 +59,27 @@ func Example() {
 func ExampleConsumer_Status() {
 	plan, err := config.For(5 * time.Minute)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	c, err := consumer.New(consumer.Config{
 		Brokers: []string{"localhost:9092"}, Group: "reports", Topics: []string{"report-requests"}, Plan: plan,
 	}, handler.Func(makeReport))
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
-	http.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(c.Status())
 	})
-	http.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if s := c.Status(); s.State != consumer.StateMember || len(s.Missing) > 0 {
 			http.Error(w, fmt.Sprintf("%s, missing topics: %v", s.State, s.Missing), http.StatusServiceUnavailable)
 		}
 	})
+
+	// http.ListenAndServe(":8080", mux) beside c.Run(ctx)
 
 	// Or look at what is of interest: what waits, and what has been running for long.
 	s := c.Status()
@@ -117,10 +123,11 @@ func (m *meter) OnTaskEnd(e handler.TaskEnd) {
 }
 
 // Hooks hear what happens as it happens: a value implements those that it wants, of this package and of package handler.
-func ExampleConfig_hooks() {
+func ExampleConfig_hooks() { //nolint:testableexamples // it needs a broker
 	plan, err := config.For(5 * time.Minute)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	m := &meter{}
 	c, err := consumer.New(consumer.Config{
@@ -128,10 +135,12 @@ func ExampleConfig_hooks() {
 		Hooks: []any{m},
 	}, handler.Func(makeReport))
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	if err := c.Run(context.Background()); err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	fmt.Println(m.commits.Load(), "commits,", m.failures.Load(), "failed tasks")
 }
