@@ -11,9 +11,9 @@ const (
 	version = '1'    // the one after them
 )
 
-// Encode returns the text for a commit of Next, never longer than limit. What does not fit is left out: the least important section
-// first, the map as the last one, then the stamp, so that the text is "". Ranges out of order are no map, and nothing
-// can be written for a negative Next or Count.
+// Encode returns the text for a commit of Next, never longer than limit. Stamp, map and further sections are taken in this order, and
+// each that does not fit into what room is left is left out as a whole; without the stamp the text is "". Ranges out of order are no
+// map, and nothing is written for a negative Next or Count.
 func (s State) Encode(limit int) string {
 	w := writer{room: z85Room(limit - len(magic) - 1)}
 	w.head(s.Stamp, s.Next)

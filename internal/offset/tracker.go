@@ -111,8 +111,11 @@ func (t *Tracker) Pending() int { return int(t.window.len()) }
 
 // Ranges returns what is finished beyond Next, in order: of the messages delivered, and of those finished earlier that are still to
 // come. Offsets that the log does not have belong to the run that they follow. It takes time for each range and for each 64 of Pending.
-func (t *Tracker) Ranges() Ranges {
-	var r Ranges
+func (t *Tracker) Ranges() Ranges { return t.RangesInto(nil) }
+
+// RangesInto is Ranges in the memory of r, which is overwritten: an owner that commits often allocates nothing.
+func (t *Tracker) RangesInto(r Ranges) Ranges {
+	r = r[:0]
 	w := &t.window
 	for n := w.next(w.base, true); n < w.end; {
 		end := w.next(n, false)
