@@ -24,7 +24,7 @@ type model struct {
 	running map[int64]bool // started and not finished
 	seen    []int64        // delivered to this tracker, at its frontier then or beyond
 	before  offset.Ranges  // what this tracker began with
-	spare   offset.Ranges // used again for each map
+	spare   offset.Ranges  // used again for each map
 	next    int64
 	last    int64
 	bound   int // the least since the last delivery
