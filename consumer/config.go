@@ -34,8 +34,18 @@ type Config struct {
 
 	// Plan holds the timeouts: see config.For. Limits that the brokers tell are worked into it at Run.
 	Plan *config.Plan
-	// Slots is how many tasks run at once in this member. Default: one a claimed partition; 1 makes a strictly serial consumer.
+	// Slots is how many tasks run at once in this member. Default: as many as partitions are claimed; 1 makes a strictly serial consumer.
 	Slots int
+	// Order says what the order of messages is kept for, and so what may run at once. Default: handler.ByPartition.
+	Order handler.Order
+	// Key is what handler.ByKey orders by. Default: the message's key.
+	Key handler.KeyFunc
+	// PartitionSlots is how many tasks of one partition may run at once, with another order than by partition. Default: no limit but Slots.
+	PartitionSlots int
+	// KeySlots is how many tasks of one key may run at once, with order by key. Default 1; more give the order of a key up.
+	KeySlots int
+	// BacklogBytes bounds what all partitions of this member hold together: see handler.Options. Default 256 MiB.
+	BacklogBytes int64
 	// Retry is the pause between the attempts of a failed task. Default: 1 s, doubling to 1 min.
 	Retry retry.Policy
 
@@ -186,5 +196,8 @@ func (c Config) settings(p *config.Plan) (*sarama.Config, error) {
 // handlerOptions is the part of the configuration that package handler takes.
 func (c Config) handlerOptions() handler.Options {
 	hooks := slices.DeleteFunc(slices.Clone(c.Hooks), func(v any) bool { return !hearsTasks(v) })
-	return handler.Options{Plan: c.Plan, Slots: c.Slots, Retry: c.Retry, Logger: c.Logger, Hooks: hooks}
+	return handler.Options{
+		Plan: c.Plan, Slots: c.Slots, Order: c.Order, Key: c.Key, PartitionSlots: c.PartitionSlots, KeySlots: c.KeySlots,
+		BacklogBytes: c.BacklogBytes, Retry: c.Retry, Logger: c.Logger, Hooks: hooks,
+	}
 }

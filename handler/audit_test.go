@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/handler"
 )
 
 // audit watches partitions and finds what the engine must never do.
@@ -19,13 +21,42 @@ type audit struct {
 // audited is one partition: what lies on it, what became of it, and what its current claim has started.
 type audited struct {
 	log       []int64 // offsets, with holes
+	key       func(offset int64) []byte
+	order     handler.Order
 	succeeded map[int64]bool
 	committed int64
 
+	claim int // number of the current claim
+	lanes map[string]*auditedLane
+}
+
+// auditedLane is what has to be handled one after another: a partition, a key, or one message.
+type auditedLane struct {
+	log     []int64
 	running bool
-	claim   int  // number of the current claim
-	next    int  // index in log of what may start next
-	failed  bool // the last one failed or was cancelled: it alone may start
+	next    int // index in log of what may start next
+}
+
+func newAudited(log []int64, order handler.Order, key func(offset int64) []byte) *audited {
+	x := &audited{log: log, order: order, key: key, succeeded: map[int64]bool{}, lanes: map[string]*auditedLane{}}
+	for _, o := range log {
+		l := x.lane(o)
+		l.log = append(l.log, o)
+	}
+	return x
+}
+
+func (x *audited) lane(offset int64) *auditedLane {
+	name := "all"
+	if key := x.key(offset); x.order == handler.ByKey && key != nil {
+		name = "key " + string(key)
+	} else if x.order != handler.ByPartition {
+		name = strconv.FormatInt(offset, 10)
+	}
+	if x.lanes[name] == nil {
+		x.lanes[name] = &auditedLane{}
+	}
+	return x.lanes[name]
 }
 
 func newAudit() *audit { return &audit{partitions: map[int32]*audited{}} }
@@ -42,10 +73,12 @@ func (a *audit) claimed(p int32) (claim int, messages []*sarama.ConsumerMessage)
 	defer a.mu.Unlock()
 	x := a.partitions[p]
 	x.claim++
-	x.failed = false
-	x.next, _ = slices.BinarySearch(x.log, x.committed)
-	for _, o := range x.log[x.next:] {
-		m := &sarama.ConsumerMessage{Topic: topic, Partition: p, Offset: o, Value: fmt.Append(nil, x.claim)}
+	for _, l := range x.lanes {
+		l.next, _ = slices.BinarySearch(l.log, x.committed)
+	}
+	first, _ := slices.BinarySearch(x.log, x.committed)
+	for _, o := range x.log[first:] {
+		m := &sarama.ConsumerMessage{Topic: topic, Partition: p, Offset: o, Key: x.key(o), Value: fmt.Append(nil, x.claim)}
 		messages = append(messages, m)
 	}
 	return x.claim, messages
@@ -55,15 +88,16 @@ func (a *audit) started(m *sarama.ConsumerMessage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	x := a.partitions[m.Partition]
-	if x.running {
+	l := x.lane(m.Offset)
+	if l.running {
 		a.faultLocked("%d@%d started beside another task", m.Partition, m.Offset)
 	}
-	x.running = true
+	l.running = true
 	if string(m.Value) != strconv.Itoa(x.claim) {
 		return // a start that was under way when its claim ended: its context has ended too
 	}
-	if x.next >= len(x.log) || x.log[x.next] != m.Offset {
-		a.faultLocked("%d@%d started out of turn: next is number %d of %v", m.Partition, m.Offset, x.next, x.log)
+	if l.next >= len(l.log) || l.log[l.next] != m.Offset {
+		a.faultLocked("%d@%d started out of turn: next is number %d of %v", m.Partition, m.Offset, l.next, l.log)
 	}
 }
 
@@ -71,13 +105,14 @@ func (a *audit) ended(m *sarama.ConsumerMessage, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	x := a.partitions[m.Partition]
-	x.running = false
+	l := x.lane(m.Offset)
+	l.running = false
 	if !ok {
 		return
 	}
 	x.succeeded[m.Offset] = true
 	if string(m.Value) == strconv.Itoa(x.claim) {
-		x.next++
+		l.next++
 	}
 }
 

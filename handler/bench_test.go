@@ -24,12 +24,19 @@ const perRound = 1 << 18
 // The messages come from memory, which is a harder test than a broker: there is no decoding that would cost both the same.
 func BenchmarkNoop(b *testing.B) {
 	for _, partitions := range []int{1, 4, 16} {
-		b.Run(fmt.Sprintf("partitions=%d", partitions), func(b *testing.B) { compare(b, partitions) })
+		b.Run(fmt.Sprintf("partitions=%d", partitions), func(b *testing.B) { compare(b, partitions, short(b)) })
+	}
+	for _, order := range []handler.Order{handler.ByKey, handler.None} {
+		b.Run("order="+order.String(), func(b *testing.B) {
+			o := short(b)
+			o.Order, o.Slots = order, 100
+			compare(b, 10, o)
+		})
 	}
 }
 
-func compare(b *testing.B, partitions int) {
-	ours := newEngine(b, perRound/partitions)
+func compare(b *testing.B, partitions int, o handler.Options) {
+	ours := newEngine(b, perRound/partitions, o)
 	var raw, engine rounds
 	for b.Loop() {
 		raw.add(func() { benchRound(partitions, rawConsumer{}) })
@@ -120,11 +127,15 @@ func benchRound(partitions int, way consumer) {
 
 func (c *claim) feed(n int) {
 	value := make([]byte, 100)
+	keys := make([][]byte, 1000)
+	for i := range keys {
+		keys[i] = fmt.Append(nil, "key-", i)
+	}
 	batch := make([]*sarama.ConsumerMessage, 500)
 	for o := 0; o < n; {
 		k := min(len(batch), n-o)
 		for i := range k {
-			batch[i] = &sarama.ConsumerMessage{Topic: topic, Partition: c.partition, Offset: int64(o + i), Value: value}
+			batch[i] = &sarama.ConsumerMessage{Topic: topic, Partition: c.partition, Offset: int64(o + i), Key: keys[(o+i)*7%len(keys)], Value: value}
 		}
 		for _, m := range batch[:k] {
 			c.messages <- m
@@ -151,7 +162,7 @@ type engine struct {
 	done map[int32]chan struct{}
 }
 
-func newEngine(b *testing.B, perPartition int) *engine {
+func newEngine(b *testing.B, perPartition int, o handler.Options) *engine {
 	e := &engine{done: map[int32]chan struct{}{}}
 	for p := range int32(64) {
 		e.done[p] = make(chan struct{}, 1)
@@ -162,7 +173,7 @@ func newEngine(b *testing.B, perPartition int) *engine {
 			e.done[t.Partition] <- struct{}{}
 		}
 		return nil
-	}), short(b))
+	}), o)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -66,13 +66,17 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	c.brisk = c.rnd.IntN(2) == 0
 	o := with(t, in)
 	o.Slots = []int{0, 1, 2, 7, 100}[c.rnd.IntN(5)]
+	o.Order = handler.Order(c.rnd.IntN(3))
+	if o.Order != handler.ByPartition && c.rnd.IntN(2) == 0 {
+		o.PartitionSlots = 1 + c.rnd.IntN(3)
+	}
 	o.Retry.Initial, o.Retry.Max = time.Millisecond, 4*time.Millisecond
 	if c.rnd.IntN(2) == 0 {
 		o.Hooks = []any{&taskEnds{}, badHook{}}
 	}
 	c.group = newGroup(t, o, c.handle)
 	for p := range int32(1 + c.rnd.IntN(6)) {
-		c.audit.partitions[p] = &audited{log: c.offsets(100), succeeded: map[int64]bool{}}
+		c.audit.partitions[p] = newAudited(c.offsets(100), o.Order, c.key)
 	}
 	return c
 }
@@ -85,6 +89,14 @@ func (c *chaos) offsets(n int) (log []int64) {
 		}
 	}
 	return log
+}
+
+// key is that of seven keys, or none.
+func (c *chaos) key(offset int64) []byte {
+	if offset%11 == 0 {
+		return nil
+	}
+	return strconv.AppendInt(nil, offset*offset%7, 10)
 }
 
 // handle does what the seed says for this message and attempt.

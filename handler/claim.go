@@ -23,29 +23,31 @@ type claim struct {
 	wake   chan struct{} // 1: something ended. Lossy by design, the truth is under the lock
 
 	// Under the pool's lock.
-	queue     schedule.Queue[Task]
+	lineup    lineup
 	pace      schedule.Pace
-	active    *runner  // runs its tasks now
-	flight    int      // tasks that were taken and are not settled
-	ended     progress // what the loop has not taken over yet
-	failed    *failure // the same, for a failed task
-	cancelled int      // tasks that returned an error after they were cancelled
-	held      bool     // by a failed task, from its failure to its next start
-	queued    bool     // in the ring
-	closed    bool     // revoked: nothing starts any more
-	left      bool     // ConsumeClaim has returned: results are strays
-	watched   bool     // the loop looks by itself soon
-	hungry    bool     // the loop waits for room in its backlog
-	before    *claim   // an earlier claim whose task still runs
-	after     *claim   // the claim that waits for this one's task
+	active    *runner    // first of those that run its tasks now, see [runner.after]
+	actives   int        // how many these are
+	flight    int        // tasks that were taken and are not settled
+	ended     progress   // what the loop has not taken over yet
+	failed    []*failure // the same, for failed tasks
+	waiting   int        // failed tasks that wait for their next attempt
+	cancelled int        // tasks that returned an error after they were cancelled
+	queued    bool       // in the ring
+	closed    bool       // revoked: nothing starts any more
+	left      bool       // ConsumeClaim has returned: results are strays
+	watched   bool       // the loop looks by itself soon
+	hungry    bool       // the loop waits for room in its backlog
+	before    *claim     // an earlier claim whose task still runs
+	after     *claim     // the claim that waits for this one's task
 	view      view
 }
 
-// progress counts tasks that ended well. Order by partition makes an offset out of it: all before it are done.
+// progress is what ended well.
 type progress struct {
-	n     int
-	bytes int64
-	next  int64 // offset after the last one
+	n       int
+	bytes   int64
+	next    int64   // by partition: the offset after the last one, for all before it are done
+	offsets []int64 // otherwise: of each
 }
 
 // view is the loop's state as others may see it.
@@ -62,7 +64,7 @@ func newClaim(session context.Context, source sarama.ConsumerGroupClaim, p *pool
 	key := Claim{Topic: source.Topic(), Partition: source.Partition()}
 	c := &claim{
 		key: key, source: source, pool: p, logger: p.logger.With(attrTopic(key.Topic), attrPartition(key.Partition)),
-		scope: task.NewScope(session), wake: make(chan struct{}, 1),
+		scope: task.NewScope(session), wake: make(chan struct{}, 1), lineup: p.newLineup(),
 		view: view{since: p.now(), start: max(source.InitialOffset(), -1), finished: -1},
 	}
 	c.intake, c.stop = context.WithCancel(session)
@@ -78,32 +80,51 @@ func (c *claim) signal() {
 }
 
 func (c *claim) mayStartLocked() bool {
-	return c.queue.Len() > 0 && c.active == nil && !c.held && !c.closed && c.before == nil
+	return !c.closed && c.before == nil && c.actives < c.pool.limits.partition && c.lineup.mayStart()
 }
 
-func (c *claim) succeededLocked(tasks []Task) Outcome {
+// enlistLocked makes r one of those that run tasks of the claim.
+func (c *claim) enlistLocked(r *runner) {
+	if c.active != nil {
+		c.active.before = r
+	}
+	r.before, r.after, c.active = nil, c.active, r
+	c.actives++
+	c.flight += int(r.n)
+}
+
+func (c *claim) dischargeLocked(r *runner) {
+	if r.before == nil {
+		c.active = r.after
+	} else {
+		r.before.after = r.after
+	}
+	if r.after != nil {
+		r.after.before = r.before
+	}
+	r.before, r.after = nil, nil
+	c.actives--
+}
+
+// succeededLocked takes the tasks of a run, from and to, as done.
+func (c *claim) succeededLocked(r *runner, from, to int32) Outcome {
 	counts := &c.pool.counts
-	if c.left {
-		counts.Strays += int64(len(tasks))
+	switch {
+	case c.left:
+		counts.Strays += int64(to - from)
 		return Stray
+	case to > from:
+		counts.Succeeded += int64(to - from)
+		c.lineup.end(r, from, to)
 	}
-	if len(tasks) == 0 {
-		return Succeeded
-	}
-	counts.Succeeded += int64(len(tasks))
-	c.ended.n += len(tasks)
-	for i := range tasks {
-		c.ended.bytes += int64(tasks[i].size)
-	}
-	c.ended.next = tasks[len(tasks)-1].Offset + 1
 	return Succeeded
 }
 
 // failedLocked tells a failure from a cancellation: a handler that returns an error after we cancelled it has not failed. A panic
 // is told in any case.
-func (c *claim) failedLocked(t *Task, err error) Outcome {
+func (c *claim) failedLocked(r *runner, i int32) Outcome {
 	counts := &c.pool.counts
-	_, panicked := err.(*PanicError) //nolint:errorlint // made by the runner, not wrapped
+	_, panicked := r.err.(*PanicError) //nolint:errorlint // made by the runner, not wrapped
 	if panicked {
 		counts.Panicked++
 	}
@@ -120,7 +141,9 @@ func (c *claim) failedLocked(t *Task, err error) Outcome {
 		counts.Failed++
 	}
 	if outcome == Failed || panicked {
-		c.held, c.failed = true, &failure{task: t, err: err}
+		f := c.lineup.fail(r, i)
+		f.err = r.err
+		c.failed = append(c.failed, f)
 	}
 	return outcome
 }

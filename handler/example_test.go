@@ -168,8 +168,8 @@ func ExampleGroupHandler_Status() {
 	h, _ := handler.New(handler.Func(makeReport), handler.Options{Plan: plan})
 	s := h.Status()
 	for _, c := range s.Claims {
-		if c.Task != nil {
-			fmt.Println(c.Topic, c.Partition, c.Task.Offset, c.Task.Age)
+		for _, t := range c.Tasks {
+			fmt.Println(c.Topic, c.Partition, t.Offset, t.Age)
 		}
 	}
 	fmt.Println(s.Running, "running,", s.Succeeded, "done")

@@ -5,7 +5,7 @@ import "time"
 // exec calls the handler for each task of the run. A panic, a Goexit or an error ends the run, so that nothing overtakes the
 // failed message; one deferred call serves the whole run.
 func (r *runner) exec() {
-	i, n, clean := int32(-1), int32(len(r.tasks)), false //nolint:gosec // at most schedule.MaxRun
+	i, n, clean := int32(-1), r.took, false
 	defer func() {
 		if !clean {
 			r.fail(i, recovered(recover()))
@@ -20,7 +20,7 @@ func (r *runner) exec() {
 			r.giveBack(i)
 			break
 		}
-		t := &r.tasks[i]
+		t := r.task(i)
 		if watched {
 			if !r.watched(i, t) {
 				break
@@ -47,7 +47,7 @@ func recovered(v any) error {
 
 // fail ends the run at task i. What comes after it goes back to the claim.
 func (r *runner) fail(i int32, err error) {
-	r.tasks[i].call.End()
+	r.task(i).call.End()
 	r.pool.mu.Lock()
 	defer r.pool.mu.Unlock()
 	r.cutLocked()

@@ -10,7 +10,9 @@ import (
 // failure is a task whose handler failed, for the loop to decide on.
 type failure struct {
 	task *Task
+	item *item // where it has a place in a lane
 	err  error
+	due  time.Duration // when it is tried again
 }
 
 // late is a task that returned after its claim had ended.

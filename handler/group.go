@@ -80,12 +80,13 @@ func (g *GroupHandler) newLoop(s sarama.ConsumerGroupSession, c sarama.ConsumerG
 	source, _ := c.(pauser)
 	start := max(c.InitialOffset(), -1)
 	plan := g.opts.Plan
-	return &loop{
+	l := &loop{
 		claim: newClaim(s.Context(), c, g.pool), group: s, session: s.Context(), work: workOf(s), heard: g.heard,
 		messages: c.Messages(), committer: g.committerOf(s, c), plan: plan, retry: g.opts.Retry,
 		alarm: newAlarm(), open: true, first: true, finished: start, committed: start, lastCommit: -plan.CommitInterval,
-		room: room{source: source, messages: plan.BacklogMessages, bytes: plan.BacklogBytes},
 	}
+	l.room = l.newRoom(source)
+	return l
 }
 
 // workOf returns the context that ends when all tasks have to stop. A plain sarama session has none but its own.

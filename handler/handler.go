@@ -29,8 +29,20 @@ func (f Func) Handle(ctx context.Context, t *Task) error { return f(ctx, t) }
 type Options struct {
 	// Plan gives graces, backlog and commit pace. Required: see [config.For].
 	Plan *config.Plan
-	// Slots is how many tasks run at once in this member. Default 0: one a claimed partition; 1 makes a strictly serial consumer.
+	// Slots is how many tasks run at once in this member. Default 0: as many as partitions are claimed; 1 makes a strictly serial consumer.
 	Slots int
+	// Order says what the order of messages is kept for. Default: [ByPartition].
+	Order Order
+	// Key is what [ByKey] orders by. Default: the message's key.
+	Key KeyFunc
+	// PartitionSlots is how many tasks of one partition may run at once. Default 0: no limit but Slots. Not with [ByPartition], where it is 1.
+	PartitionSlots int
+	// KeySlots is how many tasks of one key may run at once. Default 1, which keeps their order; more give it up. Only with [ByKey].
+	KeySlots int
+	// BacklogBytes bounds what all partitions of this member hold together, running tasks included: keys, values, headers, and 256
+	// bytes a message. At the bound each partition is fetched one message at a time. Default 256 MiB. The bounds of a single partition are
+	// the plan's: BacklogMessages (at least 1000 with order by key or none) and BacklogBytes.
+	BacklogBytes int64
 	// Retry is the pause between attempts of a failed task. Default: 1 s at first, doubling up to 1 min, see [retry.Policy].
 	Retry retry.Policy
 	// Logger hears of failures (warning, a panic as an error), strays, lost messages and, at level debug, of each claim's end.
@@ -66,6 +78,12 @@ func check(h Handler, o Options) error {
 		return fmt.Errorf("%w: Plan is empty: derive one with config.For(how long a task usually takes)", ErrOptions)
 	case o.Slots < 0:
 		return fmt.Errorf("%w: Slots is %d: set how many tasks may run at once, or 0 for one a claimed partition", ErrOptions, o.Slots)
+	}
+	if o.BacklogBytes < 0 {
+		return fmt.Errorf("%w: BacklogBytes is %d: set a number of bytes, or 0 for %d", ErrOptions, o.BacklogBytes, defaultMemory)
+	}
+	if err := o.checkOrder(); err != nil {
+		return err
 	}
 	if err := o.Retry.Validate(); err != nil {
 		return fmt.Errorf("%w: Retry: %w", ErrOptions, err)

@@ -8,15 +8,14 @@ import (
 
 	"github.com/IBM/sarama"
 
-	"github.com/evenkeel-go/evenkeel/internal/schedule"
+	"github.com/evenkeel-go/evenkeel/internal/offset"
 )
 
 // receive takes a message and whatever lies behind it in the channel, in one go.
 func (l *loop) receive(m *sarama.ConsumerMessage, ok bool) {
-	var batch [schedule.MaxRun]*sarama.ConsumerMessage
-	n, most := 0, l.room.batch(l.backlog)
+	n, most := 0, l.room.batch()
 	for ok && m != nil {
-		batch[n] = m
+		l.batch[n] = m
 		if n++; n == most {
 			break
 		}
@@ -29,8 +28,9 @@ func (l *loop) receive(m *sarama.ConsumerMessage, ok bool) {
 	if !ok { // revoked: what came with it does not start
 		l.open = false
 	} else if n > 0 {
-		l.take(batch[:n])
+		l.take(l.batch[:n])
 	}
+	clear(l.batch[:n])
 }
 
 // take makes tasks of messages. Those of one batch lie in one piece of memory, which lives as long as the last of them: long tasks
@@ -39,30 +39,25 @@ func (l *loop) take(batch []*sarama.ConsumerMessage) {
 	if l.first {
 		l.first = false
 		l.begin(batch[0])
+		l.follow()
 	}
 	if batch = l.skipDone(batch); len(batch) == 0 {
 		return
 	}
 	if !l.plan.CopyMessages {
-		l.exchange(l.tasks(batch))
+		l.put(batch)
 		return
 	}
 	for i := range batch {
-		l.exchange(l.tasks(batch[i : i+1]))
+		batch[i] = ownCopy(batch[i])
+		l.put(batch[i : i+1])
 	}
 }
 
-func (l *loop) tasks(batch []*sarama.ConsumerMessage) []Task {
-	slab := make([]Task, len(batch))
-	for i, m := range batch {
-		if l.plan.CopyMessages {
-			m = ownCopy(m)
-		}
-		slab[i].prepare(m, 1, l.scope)
-		l.bytes += int64(slab[i].size)
-	}
-	l.backlog += len(slab)
-	return slab
+func (l *loop) put(batch []*sarama.ConsumerMessage) {
+	l.bytes += l.lineup.prepare(batch, l.scope)
+	l.backlog += len(batch)
+	l.exchange()
 }
 
 // begin looks at where the partition starts, when sarama knew of no commit to start at. A group without a commit there commits its
@@ -102,8 +97,18 @@ func (l *loop) startsAt(offset int64) {
 	l.view.start = offset
 }
 
+// follow begins to keep account of what finishes beyond a task that goes on.
+func (l *loop) follow() {
+	if l.pool.keys.order != ByPartition {
+		l.track = offset.New(l.finished, nil)
+	}
+}
+
 // skipDone leaves out what was finished before the claim.
 func (l *loop) skipDone(batch []*sarama.ConsumerMessage) []*sarama.ConsumerMessage {
+	if l.track != nil {
+		return slices.DeleteFunc(batch, func(m *sarama.ConsumerMessage) bool { return !l.track.Deliver(m.Offset) })
+	}
 	for len(batch) > 0 && batch[0].Offset < l.doneBelow {
 		batch = batch[1:]
 	}

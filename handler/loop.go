@@ -9,6 +9,8 @@ import (
 	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/handler/retry"
 	"github.com/evenkeel-go/evenkeel/internal/member"
+	"github.com/evenkeel-go/evenkeel/internal/offset"
+	"github.com/evenkeel-go/evenkeel/internal/schedule"
 )
 
 const (
@@ -35,16 +37,19 @@ type loop struct {
 	resting bool // ends of tasks are left alone for a moment
 	open    bool // no sign of revocation yet
 	first   bool // no message received yet
+	batch   [schedule.MaxRun]*sarama.ConsumerMessage
 	backlog int
 	bytes   int64
 	room    room
 
-	doneBelow  int64 // what lies before it was finished earlier
+	doneBelow  int64 // what lies before it was finished earlier; by partition
 	finished   int64 // next offset after the last finished task
 	committed  int64 // last offset handed to the committer
 	lastCommit time.Duration
-	succeeded  int    // tasks that ended well in this claim
-	again      []Task // the failed task that waits for its next attempt
+	succeeded  int             // tasks that ended well in this claim
+	again      []*failure      // failed tasks, by the time of their next attempt
+	track      *offset.Tracker // nil by partition: there what is finished has no holes
+	spare      []int64         // for the next progress
 }
 
 // run receives until the first sign of revocation and then lets go. It does not stop receiving while the claim is held: a full
@@ -78,7 +83,7 @@ func (l *loop) workEnded() {
 
 // takeOver settles what ended and then leaves ends alone for a moment, unless the loop waits for room.
 func (l *loop) takeOver() {
-	now := l.exchange(nil)
+	now := l.exchange()
 	if !l.room.paused {
 		l.resting = true
 		l.alarm.set(atRest, now+rest, now)
@@ -93,29 +98,30 @@ func (l *loop) ring() {
 		l.resting = false
 	}
 	if due[atRetry] {
-		l.tryAgain()
+		l.tryAgain(now)
 	}
 	if due[atLook] {
 		l.lookAfter(now)
 	}
 	if due[atLook] || due[atCommit] {
-		l.exchange(nil)
+		l.exchange()
 	}
 }
 
-// lookAfter cuts a run whose current task lasts, so that the others of it neither wait for it nor stay uncommitted.
+// lookAfter cuts runs whose current task lasts, so that the others of them neither wait for it nor stay uncommitted.
 func (l *loop) lookAfter(now time.Duration) {
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
 	l.watched = false
-	r := l.active
-	if r == nil || r.n-r.done <= 1 {
-		return
+	for r := l.active; r != nil; r = r.after {
+		switch {
+		case r.n-r.done <= 1:
+		case now-r.begin < lasting:
+			l.watched = true
+		default:
+			r.cutLocked()
+			r.settleLocked(r.n - 1)
+		}
 	}
-	if now-r.begin < lasting {
-		l.watched = true
-		return
-	}
-	r.cutLocked()
-	r.settleLocked(r.n - 1)
+	l.pool.readyLocked(l.claim)
 }

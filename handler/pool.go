@@ -1,7 +1,10 @@
 package handler
 
 import (
+	"cmp"
 	"log/slog"
+	"math"
+	"runtime"
 	"sync"
 	"time"
 
@@ -15,24 +18,44 @@ const spareRunners = 16
 // messages in and take results out under the same lock. Nothing is called and no channel is used while it is held.
 type pool struct {
 	handler Handler
-	slots   int // 0: no limit but one a claim
+	limits  limits
+	keys    keys
+	procs   int // that may run goroutines at once
 	hooks   *hooks
 	logger  *slog.Logger
 	base    time.Time
 
-	mu      sync.Mutex
-	running int // runners
-	idle    chan struct{}
-	ring    schedule.Ring[*claim]
-	spare   []*runner
-	claims  map[Claim]*claim // that are held now
-	strays  map[Claim]*claim // that were given up with a task still running
-	counts  Counts           // of tasks that are settled
+	mu       sync.Mutex
+	running  int   // runners
+	starting int   // of them, those that have not taken their first run
+	stray    int   // of them, those whose claim has left
+	held     int64 // bytes of all backlogs, see overhead
+	idle     chan struct{}
+	ring     schedule.Ring[*claim]
+	spare    []*runner
+	claims   map[Claim]*claim // that are held now
+	strays   map[Claim]*claim // that were given up with a task still running
+	counts   Counts           // of tasks that are settled
+}
+
+// limits are what the options bound.
+type limits struct {
+	slots     int // tasks of the member; 0: as many as claims
+	partition int // of one claim
+	key       int // of one key
+	memory    int64
+}
+
+func limitsOf(o Options) limits {
+	return limits{
+		slots: o.Slots, partition: cmp.Or(o.PartitionSlots, math.MaxInt), key: cmp.Or(o.KeySlots, 1),
+		memory: cmp.Or(o.BacklogBytes, defaultMemory),
+	}
 }
 
 func newPool(h Handler, o Options) *pool {
 	return &pool{
-		handler: h, slots: o.Slots, hooks: sortHooks(o.Hooks, o.Logger), logger: o.Logger, base: time.Now(),
+		handler: h, limits: limitsOf(o), keys: newKeys(o), procs: runtime.GOMAXPROCS(0), hooks: sortHooks(o.Hooks, o.Logger), logger: o.Logger, base: time.Now(),
 		claims: map[Claim]*claim{}, strays: map[Claim]*claim{},
 	}
 }
@@ -40,29 +63,66 @@ func newPool(h Handler, o Options) *pool {
 // now is the time since the pool began: half the price of time.Now.
 func (p *pool) now() time.Duration { return time.Since(p.base) }
 
-// readyLocked puts c into the ring if it has work that may start. A claim whose turn is not over goes to the front.
-func (p *pool) readyLocked(c *claim, front bool) bool {
-	if c.queued || !c.mayStartLocked() {
-		return false
+// readyLocked puts c into the ring if it has work that may start, and sees to it that somebody comes for it.
+func (p *pool) readyLocked(c *claim) {
+	if c.mayStartLocked() {
+		p.queueLocked(c)
 	}
-	c.queued = true
-	if front {
-		p.ring.PushFront(c)
-	} else {
-		p.ring.Push(c)
-	}
-	return true
+	p.startLocked()
 }
 
-// startLocked puts c into the ring and starts a runner for it if a slot is free. A runner that makes a claim ready need not: it comes
-// back for the next run itself. So there is a runner for each ready claim, or no slot is free.
-func (p *pool) startLocked(c *claim) {
-	if !p.readyLocked(c, false) || p.slots > 0 && p.running >= p.slots {
+func (p *pool) queueLocked(c *claim) {
+	if !c.queued {
+		c.queued = true
+		p.ring.Push(c)
+	}
+}
+
+// startLocked starts a runner if a claim waits that nobody is on the way to, and a slot is free. A runner that takes a run and leaves
+// work starts the next one in the same way.
+func (p *pool) startLocked() {
+	if p.ring.Len() <= p.starting || p.freeLocked() < 1 {
 		return
 	}
 	p.running++
+	p.starting++
 	r := p.runnerLocked()
 	go r.loop() // ends when nothing is ready; GroupHandler.Wait waits for it
+}
+
+// freeLocked is how many slots are free. Without a number there is one a claim; by partition no claim can use more.
+func (p *pool) freeLocked() int {
+	switch {
+	case p.limits.slots > 0:
+		return p.limits.slots - p.running
+	case p.keys.order == ByPartition:
+		return 1
+	default:
+		return len(p.claims) + p.stray - p.running
+	}
+}
+
+// shareLocked is how many runners may come for what is ready: those of the idle slots that find a processor.
+func (p *pool) shareLocked() int { return max(min(p.freeLocked(), p.procs-1), 0) + 1 }
+
+// nextLocked is the claim to serve next, nil when none has anything ready: the one served before until its turn is over.
+func (p *pool) nextLocked(before *claim, served time.Duration) *claim {
+	if before != nil && before.mayStartLocked() {
+		if served < schedule.Turn {
+			return before
+		}
+		p.queueLocked(before)
+	}
+	for {
+		c, ok := p.ring.Pop()
+		if !ok {
+			return nil
+		}
+		c.queued = false
+		if c.mayStartLocked() { // another runner may have taken the rest
+			return c
+		}
+	}
 }
 
 func (p *pool) runnerLocked() *runner {
@@ -97,8 +157,8 @@ func (p *pool) enterLocked(c *claim) {
 // that finds the end of the intake does it as well as the claim's loop.
 func (p *pool) closeLocked(c *claim) {
 	c.closed = true
-	c.queue.Clear()
-	if r := c.active; r != nil {
+	c.lineup.clear()
+	for r := c.active; r != nil; r = r.after {
 		r.cutLocked()
 		r.settleLocked(r.n - 1)
 	}
@@ -111,23 +171,29 @@ func (p *pool) closeLocked(c *claim) {
 // leaveLocked ends c. A task that still runs is a stray from now on, and its result is dropped.
 func (p *pool) leaveLocked(c *claim) (abandoned int) {
 	c.left = true
+	p.held -= c.view.bytes + int64(c.view.backlog)*overhead
 	if p.claims[c.key] == c {
 		delete(p.claims, c.key)
 	}
 	if c.flight > 0 {
 		p.strays[c.key] = c
 	}
+	p.stray += c.flight
 	p.counts.Abandoned += int64(c.flight)
 	return c.flight
 }
 
-// returnedLocked lets the next claim of the partition start, now that the stray task of c has returned.
+// returnedLocked takes note that a stray task of c has returned. The last one lets the next claim of the partition start.
 func (p *pool) returnedLocked(c *claim) {
+	p.stray--
+	if c.flight > 0 {
+		return
+	}
 	if p.strays[c.key] == c {
 		delete(p.strays, c.key)
 	}
 	if next := c.after; next != nil {
 		next.before, c.after = nil, nil
-		p.readyLocked(next, false)
+		p.readyLocked(next)
 	}
 }

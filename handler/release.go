@@ -38,7 +38,7 @@ func (l *loop) close() {
 }
 
 // settleAll takes results over and commits them without regard to the plan's interval.
-func (l *loop) settleAll() { l.commitAll(l.exchange(nil)) }
+func (l *loop) settleAll() { l.commitAll(l.exchange()) }
 
 func (l *loop) commitAll(now time.Duration) {
 	if l.finished > l.committed {

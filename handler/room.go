@@ -15,11 +15,22 @@ type pauser interface {
 	Resume()
 }
 
+const (
+	// lookAhead is how many messages a claim may hold, at least, where several of its tasks run at once: those of a busy key wait, and
+	// other keys lie behind them.
+	lookAhead = 1000
+	// overhead is what a message costs beside its key, value and headers, about.
+	overhead = 256
+	// defaultMemory is the default of [Options].BacklogBytes.
+	defaultMemory = 256 << 20
+)
+
 // room keeps the backlog of a claim bounded: at the mark fetching pauses, and goes on when half is done.
 type room struct {
 	source   pauser // nil when the claim cannot be paused: then the loop stops receiving
 	messages int
 	bytes    int64
+	load     load
 	paused   bool
 
 	ended int           // since at
@@ -27,14 +38,32 @@ type room struct {
 	rate  int           // ended in 100 ms
 }
 
-func (r *room) full(messages int, bytes int64) bool {
-	return messages >= r.messages || bytes >= r.bytes && messages > 1
+// load is what counts for the bounds of a claim.
+type load struct {
+	messages int
+	bytes    int64
+	tight    bool // all claims together hold as much as they may
+}
+
+func (l *loop) newRoom(source pauser) room {
+	r := room{source: source, messages: l.plan.BacklogMessages, bytes: l.plan.BacklogBytes}
+	if l.pool.keys.order != ByPartition {
+		r.messages = max(r.messages, lookAhead)
+	}
+	return r
+}
+
+// full says that fetching has to pause. One message is let in whatever its size, and whatever the other claims hold: a bound must not
+// keep a partition from being worked on.
+func (r *room) full() bool {
+	return r.load.messages >= r.messages || (r.load.bytes >= r.bytes || r.load.tight) && r.load.messages > 1
 }
 
 // low is the backlog at which fetching goes on: it has to last while a fetcher whose partitions are all paused naps for 100 ms
 // (consumer.go, partitionConsumersBatchingDuration) and fetches.
-func (r *room) low(messages int, bytes int64) bool {
-	return messages <= min(max(r.messages/2, 2*r.rate), r.messages-1) && bytes < r.bytes/2 || messages <= 1
+func (r *room) low() bool {
+	few := r.load.messages <= min(max(r.messages/2, 2*r.rate), r.messages-1)
+	return few && r.load.bytes < r.bytes/2 && !r.load.tight || r.load.messages <= 1
 }
 
 func (r *room) measure(ended int, now time.Duration) {
@@ -46,19 +75,30 @@ func (r *room) measure(ended int, now time.Duration) {
 }
 
 // batch is how many messages may be received in one go.
-func (r *room) batch(backlog int) int {
+func (r *room) batch() int {
 	if r.source != nil {
 		return schedule.MaxRun
 	}
-	return min(max(r.messages-backlog, 1), schedule.MaxRun)
+	return min(max(r.messages-r.load.messages, 1), schedule.MaxRun)
+}
+
+// weighLocked takes stock of what the claim holds. What runs does not count where several tasks run at once: it is bounded by the slots.
+func (l *loop) weighLocked() {
+	v, p := &l.view, l.pool
+	p.held += l.bytes - v.bytes + int64(l.backlog-v.backlog)*overhead
+	v.backlog, v.bytes = l.backlog, l.bytes
+	l.room.load = load{messages: l.backlog, bytes: l.bytes - l.lineup.outBytes(), tight: p.held > p.limits.memory}
+	if p.keys.order != ByPartition {
+		l.room.load.messages -= l.flight
+	}
 }
 
 // makeRoom pauses or resumes by the backlog.
 func (l *loop) makeRoom() {
 	switch r := &l.room; {
-	case !r.paused && r.full(l.backlog, l.bytes):
+	case !r.paused && r.full():
 		l.pause(true)
-	case r.paused && r.low(l.backlog, l.bytes):
+	case r.paused && r.low():
 		l.pause(false)
 	}
 }

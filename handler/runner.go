@@ -18,13 +18,24 @@ const bunch = time.Millisecond
 type runner struct {
 	pool  *pool
 	claim *claim
-	tasks []Task       // the run; set under the lock, read by the runner
-	next  atomic.Int32 // how many of the run were started; the one field that others touch while the run goes on
-	n     int32        // how many of the run are still the runner's
-	done  int32        // how many are settled
-	err   error        // of the last task that was started, when it failed
+	tasks []Task                 // the run by partition: a piece of memory. Set under the lock, read by the runner
+	items [schedule.MaxRun]*item // the run otherwise, where tasks is nil. The same
+	took  int32                  // how many were taken
+	next  atomic.Int32           // how many of the run were started; the one field that others touch while the run goes on
+	n     int32                  // how many of the run are still the runner's
+	done  int32                  // how many are settled
+	err   error                  // of the last task that was started, when it failed
 	begin time.Duration
 	turn  time.Duration // since when it serves this claim
+
+	before, after *runner // in the claim's list of active ones
+}
+
+func (r *runner) task(i int32) *Task {
+	if r.tasks != nil {
+		return &r.tasks[i]
+	}
+	return &r.items[i].Value
 }
 
 // loop is the runner's goroutine.
@@ -50,7 +61,9 @@ func (r *runner) turnOver() bool {
 	var stray *late
 	var idle chan struct{}
 	p.mu.Lock()
-	if ended != nil {
+	if ended == nil {
+		p.starting--
+	} else {
 		wake, stray = r.finishLocked(now)
 	}
 	taken, watch := r.takeLocked(now)
@@ -71,22 +84,24 @@ func (r *runner) turnOver() bool {
 
 // takeLocked takes the next run. watch says that the claim's loop has to look after it: a task of a longer run may last.
 func (r *runner) takeLocked(now time.Duration) (c *claim, watch bool) {
-	previous := r.claim
-	r.claim, r.tasks, r.err, r.n, r.done = nil, nil, nil, 0, 0
-	c, ok := r.pool.ring.Pop()
-	if !ok {
+	p, previous := r.pool, r.claim
+	if r.tasks == nil {
+		clear(r.items[:r.took])
+	}
+	r.claim, r.tasks, r.err, r.took, r.done = nil, nil, nil, 0, 0
+	if c = p.nextLocked(previous, now-r.turn); c == nil {
 		return nil, false
 	}
-	c.queued = false
-	r.claim, r.tasks, r.begin = c, c.queue.Take(c.pace.Run()), now
-	r.n = int32(len(r.tasks)) //nolint:gosec // at most schedule.MaxRun
+	c.lineup.take(r, c.pace.Run(), p.shareLocked())
+	r.claim, r.took, r.begin = c, r.n, now
 	r.next.Store(0)
 	if c != previous || now-r.turn >= schedule.Turn {
 		r.turn = now
 	}
-	c.active, c.flight = r, c.flight+int(r.n)
+	c.enlistLocked(r)
 	watch = r.n > 1 && !c.watched
 	c.watched = c.watched || watch
+	p.readyLocked(c)
 	return c, watch
 }
 
@@ -95,14 +110,13 @@ func (r *runner) finishLocked(now time.Duration) (wake bool, stray *late) {
 	c := r.claim
 	c.pace.Add(now-r.begin, int(r.n))
 	if r.settleLocked(r.n) == Stray {
-		stray = &late{task: &r.tasks[r.n-1], err: r.err, elapsed: now - r.begin}
+		stray = &late{task: r.task(r.n - 1), err: r.err, elapsed: now - r.begin}
 	}
-	c.active = nil
+	c.dischargeLocked(r)
 	if c.left {
 		r.pool.returnedLocked(c)
 		return false, stray
 	}
-	r.pool.readyLocked(c, now-r.turn < schedule.Turn)
 	return r.wakesLocked(now), nil
 }
 
@@ -110,8 +124,8 @@ func (r *runner) finishLocked(now time.Duration) (wake bool, stray *late) {
 // and more are ready, whose last one does wake it.
 func (r *runner) wakesLocked(now time.Duration) bool {
 	c := r.claim
-	looks := c.watched && c.queued && !c.hungry && now-r.begin < bunch
-	return c.closed || !looks && (c.ended.n > 0 || c.failed != nil)
+	looks := c.watched && !c.hungry && now-r.begin < bunch && c.mayStartLocked()
+	return c.closed || !looks && (c.ended.n > 0 || len(c.failed) > 0)
 }
 
 // settleLocked hands the results of the tasks up to one over to the claim.
@@ -125,9 +139,9 @@ func (r *runner) settleLocked(upTo int32) Outcome {
 	}
 	c.flight -= int(upTo - r.done)
 	r.pool.counts.Started += int64(upTo - r.done)
-	outcome := c.succeededLocked(r.tasks[r.done:good])
+	outcome := c.succeededLocked(r, r.done, good)
 	if good < upTo {
-		outcome = c.failedLocked(&r.tasks[good], r.err)
+		outcome = c.failedLocked(r, good)
 	}
 	r.done = upTo
 	return outcome
@@ -141,12 +155,12 @@ func (r *runner) cutLocked() {
 }
 
 func (r *runner) takeBackLocked(from int32) {
-	c, rest := r.claim, r.tasks[from:r.n]
+	c := r.claim
 	if c.closed {
-		clear(rest) // a run that goes on for hours must not keep them
+		c.lineup.forget(r, from)
 	} else {
-		c.queue.PutBack(rest)
+		c.lineup.putBack(r, from)
 	}
-	c.flight -= len(rest)
+	c.flight -= int(r.n - from)
 	r.n = from
 }

@@ -5,17 +5,17 @@ import "time"
 // results is what a loop takes over from its claim.
 type results struct {
 	progress
-	failed  *failure
+	failed  []*failure
 	watched bool
 }
 
-// exchange puts new tasks in and takes results out, in one hold of the lock, then commits, retries, pauses or resumes. It returns
+// exchange puts the prepared tasks in and takes results out, in one hold of the lock, then commits, retries, pauses or resumes. It returns
 // the time, which it has looked up anyway.
-func (l *loop) exchange(slab []Task) time.Duration {
+func (l *loop) exchange() time.Duration {
 	p := l.pool
 	p.mu.Lock()
-	l.queue.Push(slab)
-	p.startLocked(l.claim)
+	l.lineup.push()
+	p.readyLocked(l.claim)
 	got := l.resultsLocked()
 	p.mu.Unlock()
 	return l.digest(got)
@@ -24,9 +24,11 @@ func (l *loop) exchange(slab []Task) time.Duration {
 // resultsLocked takes the results out of the claim.
 func (l *loop) resultsLocked() results {
 	got := results{progress: l.ended, failed: l.failed, watched: l.watched}
-	l.ended, l.failed = progress{}, nil
+	l.ended, l.failed = progress{offsets: l.spare}, nil
+	l.spare = nil
+	l.waiting += len(got.failed)
 	l.backlog, l.bytes = l.backlog-got.n, l.bytes-got.bytes
-	l.view.backlog, l.view.bytes = l.backlog, l.bytes
+	l.weighLocked()
 	if got.n > 0 {
 		l.view.finished = got.next
 	}
@@ -37,8 +39,8 @@ func (l *loop) resultsLocked() results {
 func (l *loop) digest(got results) time.Duration {
 	now := l.pool.now()
 	l.advance(got.progress, now)
-	if got.failed != nil {
-		l.failedTask(got.failed, now)
+	for _, f := range got.failed {
+		l.failedTask(f, now)
 	}
 	if got.watched && !l.alarm.isSet(atLook) {
 		l.alarm.set(atLook, now+look, now)
@@ -51,7 +53,7 @@ func (l *loop) digest(got results) time.Duration {
 // advance commits what is finished: at once, or not before the plan's interval is over.
 func (l *loop) advance(ended progress, now time.Duration) {
 	if ended.n > 0 {
-		l.finished = ended.next
+		l.finished = l.finish(ended)
 		l.succeeded += ended.n
 	}
 	switch due := l.lastCommit + l.plan.CommitInterval; {
@@ -63,30 +65,19 @@ func (l *loop) advance(ended progress, now time.Duration) {
 	}
 }
 
+// finish returns the offset below which all are done.
+func (l *loop) finish(ended progress) int64 {
+	if l.track == nil {
+		return ended.next
+	}
+	for _, o := range ended.offsets {
+		l.track.Finish(o)
+	}
+	l.spare = ended.offsets[:0]
+	return l.track.Next()
+}
+
 func (l *loop) commit(offset int64, now time.Duration) {
 	l.committed, l.lastCommit = offset, now
 	l.committer.Commit(offset)
-}
-
-// failedTask sets the time of the next attempt. Until then the slot is free and the partition is held: nothing is passed over.
-func (l *loop) failedTask(f *failure, now time.Duration) {
-	if !l.open {
-		l.tellFailure(f, 0)
-		return
-	}
-	attempt := int(f.task.attempt)
-	pause := l.retry.Delay(attempt)
-	l.tellFailure(f, pause)
-	l.again = make([]Task, 1)
-	l.again[0].prepare(f.task.ConsumerMessage, int32(min(attempt+1, 1<<30)), l.scope) //nolint:gosec // bounded
-	l.alarm.set(atRetry, now+pause, now)
-}
-
-func (l *loop) tryAgain() {
-	p := l.pool
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	l.queue.PutBack(l.again)
-	l.again, l.held = nil, false
-	p.startLocked(l.claim)
 }

@@ -42,10 +42,10 @@ type ClaimStatus struct {
 	// run, and the holes that compaction and transactions leave between them. sarama learns the high water mark when a claim starts
 	// and with each fetch that brings messages, so the lag is too low by what was produced since, while the claim is paused above all.
 	// -1 as long as it is not known where the claim begins: its group has no offset there, and no message has come.
-	Lag      int64        `json:"lag"`
-	Retrying bool         `json:"retrying"`       // a failed task waits for its next attempt
-	Blocked  bool         `json:"blocked"`        // a task that was given up with an earlier claim still runs, and nothing starts before it returns
-	Task     *RunningTask `json:"task,omitempty"` // nil when none runs
+	Lag      int64         `json:"lag"`
+	Retrying bool          `json:"retrying"`        // failed tasks wait for their next attempt
+	Blocked  bool          `json:"blocked"`         // a task that was given up with an earlier claim still runs, and nothing starts before it returns
+	Tasks    []RunningTask `json:"tasks,omitempty"` // those that run now, by offset
 }
 
 // MarshalJSON implements json.Marshaler: the age is text.
@@ -108,9 +108,7 @@ func (p *pool) status() (s Status, distances []distance) {
 	for _, c := range p.claims {
 		distances = append(distances, distance{c.source, max(c.view.start, c.view.finished)})
 		cs := c.statusLocked(now)
-		if cs.Task != nil {
-			s.Running++
-		}
+		s.Running += len(cs.Tasks)
 		s.Started += c.startedLocked()
 		s.Claims = append(s.Claims, cs)
 	}
@@ -125,30 +123,30 @@ func (p *pool) status() (s Status, distances []distance) {
 func (c *claim) statusLocked(now time.Duration) ClaimStatus {
 	s := ClaimStatus{
 		Claim: c.key, Age: now - c.view.since, Backlog: c.view.backlog, Bytes: c.view.bytes, Paused: c.view.paused,
-		Finished: c.view.finished, Retrying: c.held, Blocked: c.before != nil,
+		Finished: c.view.finished, Retrying: c.waiting+len(c.failed) > 0, Blocked: c.before != nil,
 	}
-	if r := c.active; r != nil {
-		s.Task = r.runningLocked(now)
+	for r := c.active; r != nil; r = r.after {
+		if r.startedLocked() > 0 {
+			s.Tasks = append(s.Tasks, r.runningLocked(now))
+		}
 	}
+	slices.SortFunc(s.Tasks, func(a, b RunningTask) int { return cmp.Compare(a.Offset, b.Offset) })
 	return s
 }
 
 // startedLocked returns how many tasks have started and are in no count yet.
-func (c *claim) startedLocked() int64 {
-	if c.active == nil {
-		return 0
+func (c *claim) startedLocked() (n int64) {
+	for r := c.active; r != nil; r = r.after {
+		n += int64(r.startedLocked())
 	}
-	return int64(c.active.startedLocked())
+	return n
 }
 
 // startedLocked returns how many tasks of the run have started and are not settled.
 func (r *runner) startedLocked() int32 { return max(min(r.next.Load(), r.n)-r.done, 0) }
 
-// runningLocked returns the task that the runner is at, nil between two.
-func (r *runner) runningLocked(now time.Duration) *RunningTask {
-	if r.startedLocked() == 0 {
-		return nil
-	}
-	t := &r.tasks[min(r.next.Load(), r.n)-1]
-	return &RunningTask{Offset: t.Offset, Attempt: int(t.attempt), Age: now - r.begin}
+// runningLocked returns the task that the runner is at; it has started one.
+func (r *runner) runningLocked(now time.Duration) RunningTask {
+	t := r.task(min(r.next.Load(), r.n) - 1)
+	return RunningTask{Offset: t.Offset, Attempt: int(t.attempt), Age: now - r.begin}
 }

@@ -28,7 +28,7 @@ func TestStatusOfARunningTask(t *testing.T) {
 			Claims: []handler.ClaimStatus{
 				{
 					Claim: handler.Claim{Topic: topic, Partition: 3}, Age: 10 * time.Minute, Backlog: 3, Bytes: 3, Paused: true, Finished: 1,
-					Task: &handler.RunningTask{Offset: 1, Attempt: 1, Age: 10 * time.Minute},
+					Tasks: []handler.RunningTask{{Offset: 1, Attempt: 1, Age: 10 * time.Minute}},
 				},
 				{Claim: handler.Claim{Topic: topic, Partition: 7}, Age: 11 * time.Minute, Finished: -1},
 			},
@@ -55,11 +55,11 @@ func TestStatusOfATaskThatWaitsForItsRetry(t *testing.T) {
 		})
 		g.consume(newClaim(0, 1))
 		synctest.Wait()
-		if c := g.Status().Claims[0]; !c.Retrying || c.Task != nil || c.Backlog != 1 {
+		if c := g.Status().Claims[0]; !c.Retrying || len(c.Tasks) > 0 || c.Backlog != 1 {
 			t.Errorf("claim %+v, want it waiting for a retry", c)
 		}
 		time.Sleep(time.Minute)
-		if c := g.Status().Claims[0]; c.Retrying || c.Task == nil || c.Task.Attempt != 2 {
+		if c := g.Status().Claims[0]; c.Retrying || len(c.Tasks) == 0 || c.Tasks[0].Attempt != 2 {
 			t.Errorf("claim %+v, want the second attempt running", c)
 		}
 		g.end()
@@ -82,10 +82,10 @@ func TestStatusWithinABunch(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		st := g.Status()
-		if st.Started != 41 || st.Succeeded != 40 || st.Claims[0].Task.Offset != 40 || st.Claims[0].Backlog != 960 {
+		if st.Started != 41 || st.Succeeded != 40 || st.Claims[0].Tasks[0].Offset != 40 || st.Claims[0].Backlog != 960 {
 			t.Errorf("later: status %+v", st)
 		}
-		if age := st.Claims[0].Task.Age; age < time.Second || age > time.Second+20*time.Millisecond {
+		if age := st.Claims[0].Tasks[0].Age; age < time.Second || age > time.Second+20*time.Millisecond {
 			t.Errorf("age %v, want a second", age)
 		}
 		g.end()

@@ -23,6 +23,9 @@ func (t *Task) prepare(m *sarama.ConsumerMessage, attempt int32, scope *task.Sco
 	t.call.Begin(scope)
 }
 
+// next is the number of the next attempt.
+func (t *Task) next() int32 { return min(t.attempt+1, 1<<30) }
+
 // size is what the message holds in memory, about: its record overhead is not counted.
 func size(m *sarama.ConsumerMessage) int32 {
 	n := len(m.Key) + len(m.Value)

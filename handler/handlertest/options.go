@@ -17,6 +17,10 @@ type Options struct {
 	Plan *config.Plan
 	// Slots is handler.Options.Slots.
 	Slots int
+	// Order is handler.Options.Order.
+	Order handler.Order
+	// Key is handler.Options.Key.
+	Key handler.KeyFunc
 	// Retry is handler.Options.Retry. Outside a synctest bubble a test of failures wants short pauses here.
 	Retry retry.Policy
 	// Logger is handler.Options.Logger. Default: the test's own log.
@@ -55,5 +59,5 @@ func (o Options) withDefaults(tb testing.TB) Options {
 }
 
 func (o Options) handler() handler.Options {
-	return handler.Options{Plan: o.Plan, Slots: o.Slots, Retry: o.Retry, Logger: o.Logger, Hooks: o.Hooks}
+	return handler.Options{Plan: o.Plan, Slots: o.Slots, Order: o.Order, Key: o.Key, Retry: o.Retry, Logger: o.Logger, Hooks: o.Hooks}
 }

@@ -101,8 +101,8 @@ func (p *partition) deliveredText() string {
 
 func claimText(c handler.ClaimStatus) string {
 	text := fmt.Sprintf("%s/%d: backlog %d", c.Topic, c.Partition, c.Backlog)
-	if c.Task != nil {
-		text += fmt.Sprintf(", runs offset %d (attempt %d) for %v", c.Task.Offset, c.Task.Attempt, c.Task.Age.Round(time.Millisecond))
+	for _, t := range c.Tasks {
+		text += fmt.Sprintf(", runs offset %d (attempt %d) for %v", t.Offset, t.Attempt, t.Age.Round(time.Millisecond))
 	}
 	if c.Retrying {
 		text += ", a failed task waits for its next attempt"

@@ -1,0 +1,205 @@
+package schedule
+
+// Item is an element with its place among the others. Elements come in slabs of items, so that a batch is one allocation.
+type Item[T any] struct {
+	Value T
+
+	lane *lane[T] // nil: it has no key
+	next *Item[T] // in its lane
+	line *Item[T] // behind it in the line
+}
+
+// lane is a sequence of elements that share a key.
+type lane[T any] struct {
+	hash       uint64
+	head, tail *Item[T]
+	out        int32 // taken and not ended
+	ready      bool  // in the line
+	spare      *lane[T]
+}
+
+// Lanes holds the messages of a claim by key: at most width of a key are out at once, and with a width of one they start and end in
+// the order in which they came. Keys are served in the order in which they became ready, so that one with many messages holds up no
+// other. An element without a key waits for nothing. Make one with [NewLanes].
+type Lanes[T any] struct {
+	width int32
+	byKey map[uint64]*lane[T]
+	n     int
+
+	first, last *Item[T] // the line: elements without a key, and one of each lane that may go on
+	ready       int
+	free        *lane[T]
+}
+
+// NewLanes returns lanes of which at most width elements each are out at once.
+func NewLanes[T any](width int) *Lanes[T] {
+	return &Lanes[T]{width: int32(max(1, min(width, 1<<30))), byKey: map[uint64]*lane[T]{}} //nolint:gosec // bounded
+}
+
+// Len returns how many elements wait.
+func (l *Lanes[T]) Len() int { return l.n }
+
+// Ready returns how many lanes have an element that may start.
+func (l *Lanes[T]) Ready() int { return l.ready }
+
+// Push appends an element to the lane of a hash. 0 stands for no key.
+func (l *Lanes[T]) Push(it *Item[T], hash uint64) {
+	l.n++
+	it.next = nil
+	if hash == 0 {
+		it.lane = nil
+		l.push(it)
+		return
+	}
+	it.lane = l.laneOf(hash)
+	it.lane.append(it)
+	l.enter(it.lane, false)
+}
+
+// Hold counts an element that has started elsewhere as one of its lane. It ends by [Lanes.End].
+func (l *Lanes[T]) Hold(it *Item[T], hash uint64) {
+	if it.lane, it.next = nil, nil; hash != 0 {
+		it.lane = l.laneOf(hash)
+		it.lane.out++
+	}
+}
+
+// Take moves elements that may start into run, from at most lanes lanes, and returns how many. What it takes of one lane stands
+// together in order, and has to be run in that order by one runner.
+func (l *Lanes[T]) Take(run []*Item[T], lanes int) (n int) {
+	for ; n < len(run) && l.first != nil && lanes > 0; lanes-- {
+		switch it := l.pop(); {
+		case it.lane == nil:
+			run[n] = it
+			n++
+		default:
+			n += l.takeOf(it.lane, run[n:])
+		}
+	}
+	l.n -= n
+	return n
+}
+
+func (l *Lanes[T]) takeOf(lane *lane[T], run []*Item[T]) (n int) {
+	lane.ready = false
+	most := len(run)
+	if l.width > 1 { // elements of a wide lane run beside each other
+		most = 1
+	}
+	for ; n < most && lane.head != nil; n++ {
+		run[n] = lane.shift()
+	}
+	lane.out += int32(n) //nolint:gosec // at most MaxRun
+	l.enter(lane, false)
+	return n
+}
+
+// End says that an element that was out has ended for good.
+func (l *Lanes[T]) End(it *Item[T]) {
+	lane := it.lane
+	if it.lane = nil; lane == nil {
+		return
+	}
+	lane.out--
+	if lane.out == 0 && lane.head == nil {
+		l.drop(lane)
+		return
+	}
+	l.enter(lane, false)
+}
+
+// PutBack returns an element that was out to the front of its lane, and its lane to the front of the line. Several of a lane are put
+// back last one first.
+func (l *Lanes[T]) PutBack(it *Item[T]) {
+	l.n++
+	if it.lane == nil {
+		l.pushFront(it)
+		return
+	}
+	it.lane.out--
+	it.lane.prepend(it)
+	l.enter(it.lane, true)
+}
+
+// Again puts an element in the place of one that was out, at the front of its lane.
+func (l *Lanes[T]) Again(old, fresh *Item[T]) {
+	fresh.lane, old.lane = old.lane, nil
+	l.PutBack(fresh)
+}
+
+// Clear drops what waits. What is out has to be ended all the same.
+func (l *Lanes[T]) Clear() {
+	for hash, lane := range l.byKey {
+		lane.head, lane.tail, lane.ready = nil, nil, false
+		if lane.out == 0 {
+			delete(l.byKey, hash)
+		}
+	}
+	l.first, l.last, l.ready, l.n, l.free = nil, nil, 0, 0, nil
+}
+
+// enter puts a lane into the line if it is not there and one of its elements may start.
+func (l *Lanes[T]) enter(lane *lane[T], front bool) {
+	if lane.ready || lane.head == nil || lane.out >= l.width {
+		return
+	}
+	lane.ready = true
+	if front {
+		l.pushFront(lane.head)
+	} else {
+		l.push(lane.head)
+	}
+}
+
+func (l *Lanes[T]) push(it *Item[T]) {
+	if l.first == nil {
+		l.pushFront(it)
+		return
+	}
+	it.line = nil
+	l.last.line, l.last = it, it
+	l.ready++
+}
+
+func (l *Lanes[T]) pushFront(it *Item[T]) {
+	if it.line = l.first; l.first == nil {
+		l.last = it
+	}
+	l.first = it
+	l.ready++
+}
+
+func (l *Lanes[T]) pop() *Item[T] {
+	it := l.first
+	if l.first = it.line; l.first == nil {
+		l.last = nil
+	}
+	it.line = nil
+	l.ready--
+	return it
+}
+
+func (l *Lanes[T]) laneOf(hash uint64) *lane[T] {
+	found := l.byKey[hash]
+	if found == nil {
+		found = l.fresh(hash)
+		l.byKey[hash] = found
+	}
+	return found
+}
+
+// fresh takes a lane that was given back, for keys come and go.
+func (l *Lanes[T]) fresh(hash uint64) *lane[T] {
+	f := l.free
+	if f == nil {
+		return &lane[T]{hash: hash}
+	}
+	l.free = f.spare
+	*f = lane[T]{hash: hash}
+	return f
+}
+
+func (l *Lanes[T]) drop(lane *lane[T]) {
+	delete(l.byKey, lane.hash)
+	lane.spare, l.free = l.free, lane
+}
