@@ -86,8 +86,10 @@ func ExampleConsumer_Status() {
 	var lag int64
 	for _, claim := range s.Claims {
 		lag += max(claim.Lag, 0) // -1 as long as it is not known
-		if claim.Task != nil && claim.Task.Age > time.Hour {
-			fmt.Printf("%s/%d@%d runs for %v\n", claim.Topic, claim.Partition, claim.Task.Offset, claim.Task.Age)
+		for _, task := range claim.Tasks {
+			if task.Age > time.Hour {
+				fmt.Printf("%s/%d@%d runs for %v\n", claim.Topic, claim.Partition, task.Offset, task.Age)
+			}
 		}
 	}
 	fmt.Println(s.State, len(s.Claims), "partitions, lag", lag)

@@ -149,12 +149,12 @@ func wantStatus(t *testing.T, url string) {
 		Claims []struct {
 			Partition int32
 			Committed int64
-			Task      *struct{ Offset int64 }
+			Tasks     []struct{ Offset int64 }
 		}
 	}
 	body := wantGet(t, url+"/status", http.StatusOK)
 	must(t, json.Unmarshal(body, &s))
-	if s.State != "member" || len(s.Claims) != 2 || s.Claims[1].Task == nil || s.Claims[1].Task.Offset != 1 || s.Claims[1].Committed != 1 {
+	if s.State != "member" || len(s.Claims) != 2 || len(s.Claims[1].Tasks) == 0 || s.Claims[1].Tasks[0].Offset != 1 || s.Claims[1].Committed != 1 {
 		t.Errorf("the status does not show the long task: %s", body)
 	}
 }

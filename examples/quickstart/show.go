@@ -108,7 +108,7 @@ func (s *screen) row(now time.Duration) {
 	cells := make([]string, len(l.work))
 	for _, m := range s.group.present() {
 		for _, c := range m.consumer.Status().Claims {
-			if cell := &cells[c.Partition]; *cell == "" || c.Task != nil {
+			if cell := &cells[c.Partition]; *cell == "" || len(c.Tasks) > 0 {
 				*cell = m.name + running(c)
 			}
 		}
@@ -132,10 +132,10 @@ func (s *screen) line(begin string, cells []string) {
 }
 
 func running(c consumer.ClaimStatus) string {
-	if c.Task == nil {
+	if len(c.Tasks) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("#%d %.1fs", c.Task.Offset, c.Task.Age.Seconds())
+	return fmt.Sprintf("#%d %.1fs", c.Tasks[0].Offset, c.Tasks[0].Age.Seconds())
 }
 
 func clock(t time.Duration) string { return fmt.Sprintf("%6.1fs", t.Seconds()) }
