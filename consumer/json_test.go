@@ -22,7 +22,7 @@ func TestStatusAsJSON(t *testing.T) {
 		Claims: []consumer.ClaimStatus{{
 			ClaimStatus: handler.ClaimStatus{
 				Claim: handler.Claim{Topic: "reports", Partition: 1}, Age: time.Hour, Finished: 7, Lag: 3,
-				Task: &handler.RunningTask{Offset: 7, Attempt: 2, Age: 90 * time.Second},
+				Tasks: []handler.RunningTask{{Offset: 7, Attempt: 2, Age: 90 * time.Second}},
 			},
 			Committed: 6,
 		}},
@@ -33,7 +33,7 @@ func TestStatusAsJSON(t *testing.T) {
 		`"last_end":{"kind":"membership lost","cause":"no answer","member_id":"m-0","generation":1,"lasted":"1m0s"},` +
 		`"last_error_at":"2030-01-02T03:04:05Z",` +
 		`"claims":[{"topic":"reports","partition":1,"backlog":0,"bytes":0,"paused":false,"finished":7,"lag":3,"retrying":false,` +
-		`"blocked":false,"task":{"offset":7,"attempt":2,"age":"1m30s"},"age":"1h0m0s","committed":6}],` +
+		`"blocked":false,"tasks":[{"offset":7,"attempt":2,"age":"1m30s"}],"age":"1h0m0s","committed":6}],` +
 		`"started":9,"succeeded":0,"failed":1,"panicked":0,"cancelled":0,"strays":0,"abandoned":0,"running":1,"stray":0,` +
 		`"lease":"35s","last_error":"topic bills: no such topic"}`
 	wantJSON(t, s, want)
