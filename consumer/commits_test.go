@@ -73,7 +73,7 @@ func TestACommitCarriesAnAssignmentThatTheSessionHasNotHeardOf(t *testing.T) {
 		defer m.end()
 		c := m.claim()
 		m.Assign(map[string][]int32{}, 7)
-		c.Commit(5)
+		c.Commit(member.Position{Offset: 5})
 		synctest.Wait()
 		if got := l.last(); got.Generation != 7 {
 			t.Errorf("committed with generation %d, want 7", got.Generation)
@@ -90,13 +90,13 @@ func TestACommitCarriesTheMemberIDOfItsClaim(t *testing.T) {
 		defer m.end()
 		old := m.claim()
 		s.memberID.Store("m-2")
-		old.Commit(5)
+		old.Commit(member.Position{Offset: 5})
 		synctest.Wait()
 		if got := l.last(); got.MemberID != "m-1" {
 			t.Errorf("committed as %s, want m-1", got.MemberID)
 		}
 		fresh := m.claim()
-		fresh.Commit(6)
+		fresh.Commit(member.Position{Offset: 6})
 		synctest.Wait()
 		if got := l.last(); got.MemberID != "m-2" {
 			t.Errorf("committed as %s, want m-2", got.MemberID)
@@ -118,7 +118,7 @@ func TestOnlyALateCommitIsWarnedOf(t *testing.T) {
 				return nil
 			}}
 			m := detached(t, l, session(), func(c *consumer.Config) { c.Logger = slog.New(slog.NewTextHandler(&out, nil)) })
-			m.claim().Commit(5)
+			m.claim().Commit(member.Position{Offset: 5})
 			time.Sleep(time.Minute)
 			m.end()
 			if tries := len(l.requests); tries < 3 {

@@ -111,7 +111,10 @@ func (m *membership) over(ctx context.Context, l *link.Link) error {
 		return err
 	}
 	m.link, m.conf, m.group, m.lateCommits = l, conf, group, newThrottle(m.log)
-	m.commits = commit.New(commit.Options{Send: m.sendCommit, Moved: m.coordinatorMoved, Notify: m.commitAnswered, LookUp: m.committed})
+	m.commits = commit.New(commit.Options{
+		Send: m.sendCommit, Moved: m.coordinatorMoved, Notify: m.commitAnswered, LookUp: m.committed,
+		MaxMetadata: m.plan.Input.Broker.MaxMetadataBytes,
+	})
 	return nil
 }
 

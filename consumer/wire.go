@@ -2,10 +2,12 @@ package consumer
 
 import (
 	"context"
+	"time"
 
 	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/internal/commit"
+	"github.com/evenkeel-go/evenkeel/internal/member"
 )
 
 // Requests carry the versions that sarama itself chooses for the same configuration (offset_manager.go, consumer_group.go).
@@ -43,9 +45,7 @@ func (m *membership) heartbeat(ctx context.Context, memberID string, generation 
 	if err != nil {
 		return err
 	}
-	if resp.Err == sarama.ErrNotCoordinatorForConsumer {
-		m.coordinatorMoved(ctx)
-	}
+	m.moved(ctx, resp.Err)
 	return kerror(resp.Err)
 }
 
@@ -71,7 +71,7 @@ func (m *membership) sendCommit(ctx context.Context, r commit.Request) ([]error,
 		req.GroupInstanceId = m.instanceID()
 	}
 	for _, o := range r.Offsets {
-		req.AddBlockWithLeaderEpoch(o.Topic, o.Partition, o.Offset, -1, 0, "")
+		req.AddBlockWithLeaderEpoch(o.Topic, o.Partition, o.Offset, -1, 0, o.Metadata)
 	}
 	resp, err := m.link.Commit(ctx, req)
 	if err != nil {
@@ -92,18 +92,48 @@ func (m *membership) coordinatorMoved(ctx context.Context) {
 	_ = m.link.Locate(ctx) // the next request tells if it did not help
 }
 
-// committed reads the stored offset of a partition, -1 for none or where it could not be read.
-func (m *membership) committed(ctx context.Context, topic string, partition int32) int64 {
+// committed reads what is stored for a partition, and asks again until it is told or ctx ends.
+func (m *membership) committed(ctx context.Context, topic string, partition int32) (member.Position, error) {
+	for pause := firstLookUp; ; pause = min(2*pause, lastLookUp) {
+		p, err := m.lookUp(ctx, topic, partition)
+		if err == nil || ctx.Err() != nil || commit.Judge(err) != commit.Again {
+			return p, err
+		}
+		sleep(ctx, pause)
+	}
+}
+
+const (
+	firstLookUp = 50 * time.Millisecond
+	lastLookUp  = 2 * time.Second
+)
+
+func (m *membership) lookUp(ctx context.Context, topic string, partition int32) (member.Position, error) {
+	none := member.Position{Offset: -1}
 	ctx, cancel := context.WithTimeout(ctx, m.plan.CallTimeout)
 	defer cancel()
 	req := sarama.NewOffsetFetchRequest(m.conf.Version, m.cfg.Group, map[string][]int32{topic: {partition}})
 	resp, err := m.link.FetchOffsets(ctx, req)
-	if err != nil || resp.Err != sarama.ErrNoError {
-		return -1
+	if err != nil {
+		return none, err
 	}
 	block := resp.GetBlock(topic, partition)
-	if block == nil || block.Err != sarama.ErrNoError {
-		return -1
+	switch {
+	case resp.Err != sarama.ErrNoError:
+		m.moved(ctx, resp.Err)
+		return none, resp.Err
+	case block == nil:
+		return none, sarama.ErrIncompleteResponse
+	case block.Err != sarama.ErrNoError:
+		m.moved(ctx, block.Err)
+		return none, block.Err
 	}
-	return block.Offset
+	return member.Position{Offset: block.Offset, Metadata: block.Metadata}, nil
+}
+
+// moved looks the coordinator up again where an answer says that it is another one.
+func (m *membership) moved(ctx context.Context, answer sarama.KError) {
+	if answer == sarama.ErrNotCoordinatorForConsumer {
+		m.coordinatorMoved(ctx)
+	}
 }

@@ -11,18 +11,19 @@ import (
 
 	"github.com/evenkeel-go/evenkeel/consumer"
 	"github.com/evenkeel-go/evenkeel/internal/commit"
+	"github.com/evenkeel-go/evenkeel/internal/member"
 )
 
 // A leader epoch that is given as 0, and not as unknown, may read as a truncated log to a Java consumer that takes the group over.
 func TestCommitsLeaveTheLeaderEpochUnknown(t *testing.T) {
 	b := newMock(t)
-	r := commit.Request{MemberID: "m-1", Generation: 7, Offsets: []commit.Offset{{Topic: "report-requests", Partition: 0, Offset: 42}}}
+	r := commit.Request{MemberID: "m-1", Generation: 7, Offsets: []commit.Offset{{Topic: "report-requests", Partition: 0, Position: member.Position{Offset: 42, Metadata: "text"}}}}
 	errs, err := b.member(t).Commit(t.Context(), r)
 	if err != nil || len(errs) != 1 || errs[0] != nil {
 		t.Fatalf("answered %v, %v", errs, err)
 	}
 	want := &sarama.OffsetCommitRequest{Version: 8, ConsumerGroup: "reports", ConsumerID: "m-1", ConsumerGroupGeneration: 7}
-	want.AddBlockWithLeaderEpoch("report-requests", 0, 42, -1, 0, "")
+	want.AddBlockWithLeaderEpoch("report-requests", 0, 42, -1, 0, "text")
 	if got := requests[*sarama.OffsetCommitRequest](b); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
 		t.Errorf("sent %+v, want %+v and a leader epoch of -1", got[0], want)
 	}

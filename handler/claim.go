@@ -3,6 +3,7 @@ package handler
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -13,14 +14,15 @@ import (
 
 // claim is what the loop of one claimed partition and the runners share. The loop's own state is in [loop].
 type claim struct {
-	key    Claim
-	source sarama.ConsumerGroupClaim
-	pool   *pool
-	logger *slog.Logger
-	intake context.Context // ends at the first sign of revocation that is not a closed channel: checked before each start
-	stop   context.CancelFunc
-	scope  *task.Scope   // parent of the contexts of its tasks
-	wake   chan struct{} // 1: something ended. Lossy by design, the truth is under the lock
+	key      Claim
+	source   sarama.ConsumerGroupClaim
+	pool     *pool
+	logger   *slog.Logger
+	intake   context.Context // ends at the first sign of revocation that is not a closed channel: checked before each start
+	stop     context.CancelFunc
+	scope    *task.Scope   // parent of the contexts of its tasks
+	wake     chan struct{} // 1: something ended. Lossy by design, the truth is under the lock
+	finished atomic.Int64  // all below it is finished; -1 as long as nothing is
 
 	// Under the pool's lock.
 	lineup    lineup
@@ -52,12 +54,11 @@ type progress struct {
 
 // view is the loop's state as others may see it.
 type view struct {
-	since    time.Duration
-	backlog  int
-	bytes    int64
-	paused   bool
-	start    int64 // offset at which the claim begins, -1 as long as nobody knows
-	finished int64 // next offset after the last finished task, -1 at first
+	since   time.Duration
+	backlog int
+	bytes   int64
+	paused  bool
+	start   int64 // offset at which the claim begins, -1 as long as nobody knows
 }
 
 func newClaim(session context.Context, source sarama.ConsumerGroupClaim, p *pool) *claim {
@@ -65,8 +66,9 @@ func newClaim(session context.Context, source sarama.ConsumerGroupClaim, p *pool
 	c := &claim{
 		key: key, source: source, pool: p, logger: p.logger.With(attrTopic(key.Topic), attrPartition(key.Partition)),
 		scope: task.NewScope(session), wake: make(chan struct{}, 1), lineup: p.newLineup(),
-		view: view{since: p.now(), start: max(source.InitialOffset(), -1), finished: -1},
+		view: view{since: p.now(), start: max(source.InitialOffset(), -1)},
 	}
+	c.finished.Store(-1)
 	c.intake, c.stop = context.WithCancel(session)
 	return c
 }

@@ -97,6 +97,8 @@ type memberSession struct {
 	stopWork context.CancelCauseFunc
 	stopping bool
 	stored   int64 // what Committed says
+	text     string
+	refusal  error // of Store
 	ask      func(context.Context)
 	release  func(context.Context)
 }
@@ -121,14 +123,25 @@ type committer struct {
 	partition int32
 }
 
-func (c committer) Committed(ctx context.Context) int64 {
+func (c committer) Committed(ctx context.Context) (member.Position, error) {
 	if c.m.ask != nil {
 		c.m.ask(ctx)
 	}
-	return c.m.stored
+	return member.Position{Offset: c.m.stored, Metadata: c.m.text}, ctx.Err()
 }
 
-func (c committer) Commit(offset int64) { c.m.MarkOffset("", c.partition, offset, "") }
+func (c committer) Commit(p member.Position) { c.m.MarkOffset("", c.partition, p.Offset, p.Metadata) }
+
+// Store is apart from onMark, which is about commits of finished tasks.
+func (c committer) Store(_ context.Context, p member.Position) error {
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	c.m.marked[c.partition] = max(c.m.marked[c.partition], p.Offset)
+	c.m.marks = append(c.m.marks, p.Offset)
+	return c.m.refusal
+}
+
+func (c committer) MaxMetadata() int { return 4096 }
 
 func (c committer) Release(ctx context.Context) {
 	if c.m.release != nil {

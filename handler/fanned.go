@@ -43,6 +43,9 @@ func (f *fanned) push() {
 	f.slab = nil
 }
 
+// follow implements lineup: they are always told.
+func (f *fanned) follow(bool) {}
+
 func (f *fanned) mayStart() bool { return f.lanes.Ready() > 0 }
 
 func (f *fanned) take(r *runner, n, share int) {

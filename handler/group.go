@@ -78,13 +78,14 @@ func (g *GroupHandler) ConsumeClaim(s sarama.ConsumerGroupSession, c sarama.Cons
 
 func (g *GroupHandler) newLoop(s sarama.ConsumerGroupSession, c sarama.ConsumerGroupClaim) *loop {
 	source, _ := c.(pauser)
-	start := max(c.InitialOffset(), -1)
+	committer := g.committerOf(s, c)
 	plan := g.opts.Plan
 	l := &loop{
 		claim: newClaim(s.Context(), c, g.pool), group: s, session: s.Context(), work: workOf(s), heard: g.heard,
-		messages: c.Messages(), committer: g.committerOf(s, c), plan: plan, retry: g.opts.Retry,
-		alarm: newAlarm(), open: true, first: true, finished: start, committed: start, lastCommit: -plan.CommitInterval,
+		messages: c.Messages(), committer: committer, plan: plan, retry: g.opts.Retry,
+		alarm: newAlarm(), open: true, first: true, lastCommit: -plan.CommitInterval,
 	}
+	l.account = account{limit: committer.MaxMetadata(), bare: plainSession(committer), next: -1}
 	l.room = l.newRoom(source)
 	return l
 }

@@ -2,13 +2,9 @@ package handler
 
 import (
 	"bytes"
-	"context"
-	"log/slog"
 	"slices"
 
 	"github.com/IBM/sarama"
-
-	"github.com/evenkeel-go/evenkeel/internal/offset"
 )
 
 // receive takes a message and whatever lies behind it in the channel, in one go.
@@ -38,10 +34,14 @@ func (l *loop) receive(m *sarama.ConsumerMessage, ok bool) {
 func (l *loop) take(batch []*sarama.ConsumerMessage) {
 	if l.first {
 		l.first = false
-		l.begin(batch[0])
-		l.follow()
+		l.begin(batch[0].Offset)
 	}
-	if batch = l.skipDone(batch); len(batch) == 0 {
+	l.start(l.deliver(batch))
+}
+
+// start makes tasks of messages that have to be handled.
+func (l *loop) start(batch []*sarama.ConsumerMessage) {
+	if len(batch) == 0 {
 		return
 	}
 	if !l.plan.CopyMessages {
@@ -54,72 +54,26 @@ func (l *loop) take(batch []*sarama.ConsumerMessage) {
 	}
 }
 
+// deliver leaves out what was finished earlier, and keeps back what there is no room for in a commit's map.
+func (l *loop) deliver(batch []*sarama.ConsumerMessage) []*sarama.ConsumerMessage {
+	n := 0
+	for i, m := range batch {
+		if len(l.kept) > 0 || l.account.crowded(m.Offset) {
+			l.keep(batch[i:])
+			break
+		}
+		if l.account.deliver(m.Offset) {
+			batch[n] = m
+			n++
+		}
+	}
+	return batch[:n]
+}
+
 func (l *loop) put(batch []*sarama.ConsumerMessage) {
 	l.bytes += l.lineup.prepare(batch, l.scope)
 	l.backlog += len(batch)
 	l.exchange()
-}
-
-// begin looks at where the partition starts, when sarama knew of no commit to start at. A group without a commit there commits its
-// start: a member that dies in its first task must not leave the choice to the next one's Offsets.Initial. Where there is a commit
-// after all, either it lies outside the log and messages are lost, or sarama was told wrong.
-func (l *loop) begin(m *sarama.ConsumerMessage) {
-	if l.source.InitialOffset() >= 0 {
-		return
-	}
-	l.startsAt(m.Offset)
-	committed := l.committer.Committed(l.intake)
-	if l.intake.Err() != nil { // revoked meanwhile: -1 may say no more than that
-		return
-	}
-	l.beginAt(committed, m.Offset)
-}
-
-// beginAt: a coordinator that has just taken over may say for a moment that nothing was committed, without an error (seen up to 1 s
-// on Kafka 4.4). What lies before the commit is done then, and committing the start would forget it.
-func (l *loop) beginAt(committed, first int64) {
-	switch {
-	case committed > first && committed <= l.source.HighWaterMarkOffset():
-		l.logger.LogAttrs(context.Background(), slog.LevelInfo, "the commit of the partition was found late: going on there", attrCommitted(committed))
-		l.doneBelow, l.finished, l.committed = committed, committed, committed
-		l.startsAt(committed)
-		return
-	case committed >= 0 && committed != first:
-		l.tellGap(committed, first)
-	}
-	l.commit(first, l.pool.now())
-}
-
-// startsAt is for those who look at the status.
-func (l *loop) startsAt(offset int64) {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
-	l.view.start = offset
-}
-
-// follow begins to keep account of what finishes beyond a task that goes on.
-func (l *loop) follow() {
-	if l.pool.keys.order != ByPartition {
-		l.track = offset.New(l.finished, nil)
-	}
-}
-
-// skipDone leaves out what was finished before the claim.
-func (l *loop) skipDone(batch []*sarama.ConsumerMessage) []*sarama.ConsumerMessage {
-	if l.track != nil {
-		return slices.DeleteFunc(batch, func(m *sarama.ConsumerMessage) bool { return !l.track.Deliver(m.Offset) })
-	}
-	for len(batch) > 0 && batch[0].Offset < l.doneBelow {
-		batch = batch[1:]
-	}
-	return batch
-}
-
-func (l *loop) tellGap(committed, first int64) {
-	l.logger.LogAttrs(context.Background(), slog.LevelWarn,
-		"the committed offset no longer exists on the partition: going on at the first message there is",
-		attrCommitted(committed), attrOffset(first), attrMissed(max(0, first-committed)))
-	l.pool.hooks.missed(Gap{Claim: l.key, Committed: committed, First: first})
 }
 
 // ownCopy gives a message memory of its own: key, value and headers are parts of the broker's whole answer, which a long task would

@@ -11,6 +11,8 @@ type lineup interface {
 	// prepare makes tasks of messages, which push then puts in. It is the claim loop's, and returns how many bytes they hold.
 	prepare(batch []*sarama.ConsumerMessage, scope *task.Scope) (bytes int64)
 	push()
+	// follow says whether each offset that ends has to be told.
+	follow(each bool)
 	// outBytes is what the tasks hold that run, where these do not count for the backlog.
 	outBytes() int64
 	// mayStart says that take has something to give.

@@ -9,7 +9,6 @@ import (
 	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/handler/retry"
 	"github.com/evenkeel-go/evenkeel/internal/member"
-	"github.com/evenkeel-go/evenkeel/internal/offset"
 	"github.com/evenkeel-go/evenkeel/internal/schedule"
 )
 
@@ -42,14 +41,12 @@ type loop struct {
 	bytes   int64
 	room    room
 
-	doneBelow  int64 // what lies before it was finished earlier; by partition
-	finished   int64 // next offset after the last finished task
-	committed  int64 // last offset handed to the committer
+	account    account
+	kept       []*sarama.ConsumerMessage // received, and not delivered as long as the account is crowded
 	lastCommit time.Duration
-	succeeded  int             // tasks that ended well in this claim
-	again      []*failure      // failed tasks, by the time of their next attempt
-	track      *offset.Tracker // nil by partition: there what is finished has no holes
-	spare      []int64         // for the next progress
+	succeeded  int        // tasks that ended well in this claim
+	again      []*failure // failed tasks, by the time of their next attempt
+	spare      []int64    // for the next progress
 }
 
 // run receives until the first sign of revocation and then lets go. It does not stop receiving while the claim is held: a full
@@ -84,6 +81,7 @@ func (l *loop) workEnded() {
 // takeOver settles what ended and then leaves ends alone for a moment, unless the loop waits for room.
 func (l *loop) takeOver() {
 	now := l.exchange()
+	l.deliverKept()
 	if !l.room.paused {
 		l.resting = true
 		l.alarm.set(atRest, now+rest, now)
@@ -105,6 +103,7 @@ func (l *loop) ring() {
 	}
 	if due[atLook] || due[atCommit] {
 		l.exchange()
+		l.deliverKept()
 	}
 }
 

@@ -17,25 +17,40 @@ type marks struct {
 	source  sarama.ConsumerGroupClaim
 	commits *commits // nil when the timed commit of sarama is good enough
 	moved   bool
+	offset  int64 // of the last mark
+	limit   int   // of a text
 }
 
 var _ member.Committer = (*marks)(nil)
 
-// Committed implements member.Committer: sarama tells where a claim starts, and -1 or -2 where there was no commit.
-func (m *marks) Committed(context.Context) int64 { return max(m.source.InitialOffset(), -1) }
+// Committed implements member.Committer: sarama tells where a claim starts, and -1 or -2 where there was no commit. Its text it does
+// not tell.
+func (m *marks) Committed(context.Context) (member.Position, error) {
+	return member.Position{Offset: max(m.source.InitialOffset(), -1)}, nil
+}
 
 // Commit implements member.Committer.
-func (m *marks) Commit(offset int64) {
+func (m *marks) Commit(p member.Position) {
 	topic, partition := m.source.Topic(), m.source.Partition()
-	m.session.MarkOffset(topic, partition, offset, "")
-	if !m.moved && m.source.InitialOffset() < 0 {
-		m.session.ResetOffset(topic, partition, offset, "") // the stored offset may lie above the log's end: a mark only rises
+	m.session.MarkOffset(topic, partition, p.Offset, p.Metadata)
+	if !m.moved && m.source.InitialOffset() < 0 || p.Offset == m.offset {
+		// A mark only rises: the stored offset may lie above the log's end, and a text may change while the offset stays.
+		m.session.ResetOffset(topic, partition, p.Offset, p.Metadata)
 	}
-	m.moved = true
+	m.moved, m.offset = true, p.Offset
 	if m.commits != nil {
 		m.commits.ask()
 	}
 }
+
+// Store implements member.Committer. There is no answer to wait for.
+func (m *marks) Store(_ context.Context, p member.Position) error {
+	m.Commit(p)
+	return nil
+}
+
+// MaxMetadata implements member.Committer.
+func (m *marks) MaxMetadata() int { return m.limit }
 
 // Release implements member.Committer: sarama flushes by itself.
 func (m *marks) Release(context.Context) {}
@@ -79,7 +94,7 @@ func (g *GroupHandler) committerOf(s sarama.ConsumerGroupSession, c sarama.Consu
 	if own, ok := s.(member.Session); ok {
 		return own.Committer(c.Topic(), c.Partition())
 	}
-	return &marks{session: s, source: c, commits: g.commitsOf(s, g.opts.Plan)}
+	return &marks{session: s, source: c, commits: g.commitsOf(s, g.opts.Plan), offset: c.InitialOffset(), limit: g.opts.Plan.Input.Broker.MaxMetadataBytes}
 }
 
 // commitsOf returns the one that calls Commit for a session, nil for a plan of short tasks.

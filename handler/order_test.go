@@ -94,7 +94,7 @@ func TestCommitNeverPassesAnUnfinishedTask(t *testing.T) {
 			if n := g.Status().Succeeded; n != 2 {
 				t.Fatalf("%v: %d have ended", order, n)
 			}
-			g.wantCommitted(0, 0)
+			g.wantCommitted(0, 10)
 			time.Sleep(time.Hour)
 			g.wantCommitted(0, 13)
 			g.end()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"log/slog"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"time"
@@ -24,6 +25,7 @@ type pool struct {
 	hooks   *hooks
 	logger  *slog.Logger
 	base    time.Time
+	owner   uint64 // random, see offset.Stamp
 
 	mu       sync.Mutex
 	running  int   // runners
@@ -55,7 +57,7 @@ func limitsOf(o Options) limits {
 
 func newPool(h Handler, o Options) *pool {
 	return &pool{
-		handler: h, limits: limitsOf(o), keys: newKeys(o), procs: runtime.GOMAXPROCS(0), hooks: sortHooks(o.Hooks, o.Logger), logger: o.Logger, base: time.Now(),
+		handler: h, limits: limitsOf(o), keys: newKeys(o), procs: runtime.GOMAXPROCS(0), hooks: sortHooks(o.Hooks, o.Logger), logger: o.Logger, base: time.Now(), owner: rand.Uint64(), //nolint:gosec // told apart, not secret
 		claims: map[Claim]*claim{}, strays: map[Claim]*claim{},
 	}
 }

@@ -41,8 +41,8 @@ func (l *loop) close() {
 func (l *loop) settleAll() { l.commitAll(l.exchange()) }
 
 func (l *loop) commitAll(now time.Duration) {
-	if l.finished > l.committed {
-		l.commit(l.finished, now)
+	if l.account.dirty {
+		l.commit(now)
 	}
 }
 

@@ -96,9 +96,9 @@ func (l *loop) weighLocked() {
 // makeRoom pauses or resumes by the backlog.
 func (l *loop) makeRoom() {
 	switch r := &l.room; {
-	case !r.paused && r.full():
+	case !r.paused && (r.full() || len(l.kept) > 0):
 		l.pause(true)
-	case r.paused && r.low():
+	case r.paused && r.low() && len(l.kept) == 0:
 		l.pause(false)
 	}
 }

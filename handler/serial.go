@@ -11,6 +11,7 @@ import (
 type serial struct {
 	slab  []Task // prepared
 	queue schedule.Queue[Task]
+	each  bool // see follow
 	held  bool // a run is out, or a failed task waits for its next attempt
 }
 
@@ -31,6 +32,8 @@ func (s *serial) push() {
 	s.slab = nil
 }
 
+func (s *serial) follow(each bool) { s.each = each }
+
 func (s *serial) outBytes() int64 { return 0 }
 
 func (s *serial) mayStart() bool { return !s.held && s.queue.Len() > 0 }
@@ -45,6 +48,9 @@ func (s *serial) end(r *runner, from, to int32) {
 	c := r.claim
 	for i := from; i < to; i++ {
 		c.ended.bytes += int64(r.tasks[i].size)
+		if s.each {
+			c.ended.offsets = append(c.ended.offsets, r.tasks[i].Offset)
+		}
 	}
 	c.ended.n += int(to - from)
 	c.ended.next = r.tasks[to-1].Offset + 1

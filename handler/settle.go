@@ -29,9 +29,6 @@ func (l *loop) resultsLocked() results {
 	l.waiting += len(got.failed)
 	l.backlog, l.bytes = l.backlog-got.n, l.bytes-got.bytes
 	l.weighLocked()
-	if got.n > 0 {
-		l.view.finished = got.next
-	}
 	return got
 }
 
@@ -52,32 +49,22 @@ func (l *loop) digest(got results) time.Duration {
 
 // advance commits what is finished: at once, or not before the plan's interval is over.
 func (l *loop) advance(ended progress, now time.Duration) {
-	if ended.n > 0 {
-		l.finished = l.finish(ended)
-		l.succeeded += ended.n
+	l.account.finish(ended)
+	l.finished.Store(l.account.committable())
+	l.succeeded += ended.n
+	if cap(ended.offsets) > 0 {
+		l.spare = ended.offsets[:0]
 	}
 	switch due := l.lastCommit + l.plan.CommitInterval; {
-	case l.finished <= l.committed:
+	case !l.account.dirty:
 	case now >= due:
-		l.commit(l.finished, now)
+		l.commit(now)
 	case !l.alarm.isSet(atCommit):
 		l.alarm.set(atCommit, due, now)
 	}
 }
 
-// finish returns the offset below which all are done.
-func (l *loop) finish(ended progress) int64 {
-	if l.track == nil {
-		return ended.next
-	}
-	for _, o := range ended.offsets {
-		l.track.Finish(o)
-	}
-	l.spare = ended.offsets[:0]
-	return l.track.Next()
-}
-
-func (l *loop) commit(offset int64, now time.Duration) {
-	l.committed, l.lastCommit = offset, now
-	l.committer.Commit(offset)
+func (l *loop) commit(now time.Duration) {
+	l.account.dirty, l.lastCommit = false, now
+	l.committer.Commit(l.account.position())
 }

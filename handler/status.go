@@ -106,7 +106,7 @@ func (p *pool) status() (s Status, distances []distance) {
 	defer p.mu.Unlock()
 	s = Status{Counts: p.counts, Claims: make([]ClaimStatus, 0, len(p.claims))}
 	for _, c := range p.claims {
-		distances = append(distances, distance{c.source, max(c.view.start, c.view.finished)})
+		distances = append(distances, distance{c.source, max(c.view.start, c.finished.Load())})
 		cs := c.statusLocked(now)
 		s.Running += len(cs.Tasks)
 		s.Started += c.startedLocked()
@@ -123,7 +123,7 @@ func (p *pool) status() (s Status, distances []distance) {
 func (c *claim) statusLocked(now time.Duration) ClaimStatus {
 	s := ClaimStatus{
 		Claim: c.key, Age: now - c.view.since, Backlog: c.view.backlog, Bytes: c.view.bytes, Paused: c.view.paused,
-		Finished: c.view.finished, Retrying: c.waiting+len(c.failed) > 0, Blocked: c.before != nil,
+		Finished: c.finished.Load(), Retrying: c.waiting+len(c.failed) > 0, Blocked: c.before != nil,
 	}
 	for r := c.active; r != nil; r = r.after {
 		if r.startedLocked() > 0 {

@@ -3,6 +3,8 @@ package commit
 import (
 	"context"
 	"time"
+
+	"github.com/evenkeel-go/evenkeel/internal/member"
 )
 
 // Owner is whose commit it is: the identity that the broker checks. Both methods are asked just before each request, and only
@@ -20,12 +22,14 @@ type Claim struct {
 
 	loop   *Loop
 	owner  Owner
-	lookUp func(ctx context.Context) int64
+	lookUp func(ctx context.Context) (member.Position, error)
 
 	// Under the loop's lock.
-	pending   int64 // to be sent; -1 for none
-	sending   bool  // in the request that is under way
-	queued    bool  // in due
+	pending   member.Position // to be sent
+	due       bool            // there is something to be sent
+	refusal   error           // the answer to the latest one, where the broker will not store it
+	sending   bool            // in the request that is under way
+	queued    bool            // in due
 	released  bool
 	restarted bool      // its topic is another one now: nothing but the start is committed
 	tries     int       // since the last answer that settled it
@@ -34,33 +38,52 @@ type Claim struct {
 	answered  chan struct{}
 }
 
-// Committed returns the offset that the broker has stored for the group, -1 for none. It asks the broker, at most until ctx ends.
-func (c *Claim) Committed(ctx context.Context) int64 { return c.lookUp(ctx) }
+// Committed returns what the broker has stored for the group, offset -1 for nothing. It asks the broker, at most until ctx ends.
+func (c *Claim) Committed(ctx context.Context) (member.Position, error) { return c.lookUp(ctx) }
 
-// Commit hands an offset over. The latest wins. It never blocks.
-func (c *Claim) Commit(offset int64) {
+// Commit hands a position over. The latest wins. It never blocks.
+func (c *Claim) Commit(p member.Position) {
 	l := c.loop
 	l.mu.Lock()
 	if !c.released && !c.restarted {
-		c.pending, c.since = offset, time.Now()
+		c.pending, c.due, c.since = p, true, time.Now()
 		l.queueLocked(c)
 	}
 	l.mu.Unlock()
 	l.signal()
 }
 
-// Release waits until the latest offset has been answered, at most until ctx ends, and gives the claim up: [Options].Send is not called
-// with an offset of it any more. Where ctx has ended first, a request that Send was called with before may still be on its way, and its
-// answer counts for nothing.
-func (c *Claim) Release(ctx context.Context) {
+// Store hands a position over and waits for the answer, at most until ctx ends.
+func (c *Claim) Store(ctx context.Context, p member.Position) error {
+	c.Commit(p)
+	if err := c.settled(ctx); err != nil {
+		return err
+	}
+	c.loop.mu.Lock()
+	defer c.loop.mu.Unlock()
+	return c.refusal
+}
+
+// MaxMetadata is how long a position's text may be, in bytes.
+func (c *Claim) MaxMetadata() int { return c.loop.opts.MaxMetadata }
+
+// settled waits until what was handed over is answered.
+func (c *Claim) settled(ctx context.Context) error {
 	for wait := c.unanswered(); wait != nil; wait = c.unanswered() {
 		select {
 		case <-wait:
 		case <-ctx.Done():
-			c.giveUp()
-			return
+			return context.Cause(ctx)
 		}
 	}
+	return nil
+}
+
+// Release waits until the latest offset has been answered, at most until ctx ends, and gives the claim up: [Options].Send is not called
+// with an offset of it any more. Where ctx has ended first, a request that Send was called with before may still be on its way, and its
+// answer counts for nothing.
+func (c *Claim) Release(ctx context.Context) {
+	_ = c.settled(ctx)
 	c.giveUp()
 }
 
@@ -68,7 +91,7 @@ func (c *Claim) Release(ctx context.Context) {
 func (c *Claim) unanswered() <-chan struct{} {
 	c.loop.mu.Lock()
 	defer c.loop.mu.Unlock()
-	if c.pending < 0 && !c.sending {
+	if !c.due && !c.sending {
 		return nil
 	}
 	if c.answered == nil {
@@ -80,7 +103,7 @@ func (c *Claim) unanswered() <-chan struct{} {
 func (c *Claim) giveUp() {
 	c.loop.mu.Lock()
 	defer c.loop.mu.Unlock()
-	c.released, c.pending = true, -1
+	c.released, c.due = true, false
 	delete(c.loop.held, c)
 	delete(c.loop.stored, key{c.Topic, c.Partition})
 }

@@ -18,7 +18,7 @@ func TestALateAnswerCountsForNothing(t *testing.T) {
 				b := &broker{takes: time.Second, answer: func(r commit.Request) ([]error, error) { return make([]error, len(r.Offsets)), late }}
 				l := run(t, b)
 				c := l.Claim(&me{generation: 1}, "t", 0)
-				c.Commit(5)
+				c.Commit(at(5))
 				synctest.Wait()
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/evenkeel-go/evenkeel/internal/member"
 )
 
 // Pauses between tries of a commit that was not settled.
@@ -16,7 +18,7 @@ const (
 type Offset struct {
 	Topic     string
 	Partition int32
-	Offset    int64
+	member.Position
 }
 
 // Request is a commit of one member in one generation.
@@ -44,8 +46,10 @@ type Options struct {
 	Moved func(ctx context.Context)
 	// Notify hears each answer. It is called on the loop's goroutine without any lock.
 	Notify func(r Result)
-	// LookUp reads the committed offset of a partition, -1 for none.
-	LookUp func(ctx context.Context, topic string, partition int32) int64
+	// LookUp reads what is committed for a partition, see [member.Committer].
+	LookUp func(ctx context.Context, topic string, partition int32) (member.Position, error)
+	// MaxMetadata is how long the text of a commit may be.
+	MaxMetadata int
 }
 
 type key struct {
@@ -71,8 +75,8 @@ func New(o Options) *Loop {
 
 // Claim returns the committer of a partition that the member has just claimed.
 func (l *Loop) Claim(o Owner, topic string, partition int32) *Claim {
-	lookUp := func(ctx context.Context) int64 { return l.opts.LookUp(ctx, topic, partition) }
-	c := &Claim{Topic: topic, Partition: partition, loop: l, owner: o, lookUp: lookUp, pending: -1}
+	lookUp := func(ctx context.Context) (member.Position, error) { return l.opts.LookUp(ctx, topic, partition) }
+	c := &Claim{Topic: topic, Partition: partition, loop: l, owner: o, lookUp: lookUp}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held[c] = struct{}{}
@@ -86,7 +90,7 @@ func (l *Loop) Restart(topic string) (found bool) {
 	for c := range l.held {
 		if c.Topic == topic {
 			found = true
-			c.restarted, c.pending, c.since = true, 0, time.Now()
+			c.restarted, c.pending, c.due, c.since = true, member.Position{}, true, time.Now()
 			l.queueLocked(c)
 		}
 	}

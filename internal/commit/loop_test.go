@@ -12,6 +12,7 @@ import (
 	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/internal/commit"
+	"github.com/evenkeel-go/evenkeel/internal/member"
 )
 
 // broker records requests and answers as the test says.
@@ -78,7 +79,7 @@ func run(t *testing.T, b *broker) *commit.Loop {
 			defer b.mu.Unlock()
 			b.moved++
 		},
-		LookUp: func(context.Context, string, int32) int64 { return 42 },
+		LookUp: func(context.Context, string, int32) (member.Position, error) { return at(42), nil },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -89,6 +90,9 @@ func run(t *testing.T, b *broker) *commit.Loop {
 	t.Cleanup(func() { cancel(); <-done })
 	return l
 }
+
+// at is an offset without a text.
+func at(offset int64) member.Position { return member.Position{Offset: offset} }
 
 // me is an owner whose generation the test moves.
 type me struct {
@@ -121,9 +125,9 @@ func TestReleaseWaitsForTheAnswer(t *testing.T) {
 		b := &broker{takes: 3 * time.Millisecond}
 		l := run(t, b)
 		c := l.Claim(&me{generation: 7}, "t", 3)
-		c.Commit(10)
+		c.Commit(at(10))
 		release(t, c, time.Second)
-		want := commit.Request{MemberID: "m-1", Generation: 7, Offsets: []commit.Offset{{Topic: "t", Partition: 3, Offset: 10}}}
+		want := commit.Request{MemberID: "m-1", Generation: 7, Offsets: []commit.Offset{{Topic: "t", Partition: 3, Position: at(10)}}}
 		if got := b.sent(); len(got) != 1 || !slices.Equal(got[0].Offsets, want.Offsets) || got[0].Generation != 7 || got[0].MemberID != "m-1" {
 			t.Errorf("sent %+v, want %+v", got, want)
 		}
@@ -139,11 +143,11 @@ func TestWhatComesMeanwhileIsOneRequest(t *testing.T) {
 		for p := range int32(20) {
 			claims = append(claims, l.Claim(own, "t", p))
 		}
-		claims[0].Commit(1)
+		claims[0].Commit(at(1))
 		synctest.Wait()
 		for _, c := range claims {
-			c.Commit(2)
-			c.Commit(3)
+			c.Commit(at(2))
+			c.Commit(at(3))
 		}
 		for _, c := range claims {
 			release(t, c, time.Second)
@@ -163,13 +167,13 @@ func TestNothingIsSentAfterRelease(t *testing.T) {
 		b := &broker{takes: time.Millisecond, answer: func(commit.Request) ([]error, error) { return nil, errors.New("cut off") }}
 		l := run(t, b)
 		c := l.Claim(&me{generation: 1}, "t", 0)
-		c.Commit(5)
+		c.Commit(at(5))
 		release(t, c, time.Second)
 		before := len(b.sent())
 		if before < 2 {
 			t.Errorf("tried %d times in a second, want some", before)
 		}
-		c.Commit(6)
+		c.Commit(at(6))
 		time.Sleep(time.Hour)
 		if after := len(b.sent()); after != before {
 			t.Errorf("%d requests after the release", after-before)
@@ -190,7 +194,7 @@ func TestARetryCarriesTheLatestGeneration(t *testing.T) {
 		l := run(t, b)
 		own := &me{generation: 4}
 		c := l.Claim(own, "t", 0)
-		c.Commit(9)
+		c.Commit(at(9))
 		time.Sleep(20 * time.Millisecond)
 		own.move(5)
 		release(t, c, time.Second)
@@ -209,7 +213,7 @@ func TestARefusedIdentityIsNotAskedAgainWithEachTask(t *testing.T) {
 		l := run(t, b)
 		c := l.Claim(&me{generation: 1}, "t", 0)
 		for o := range int64(3000) {
-			c.Commit(o)
+			c.Commit(at(o))
 			time.Sleep(time.Millisecond)
 		}
 		if n := len(b.sent()); n > 8 {
@@ -224,7 +228,7 @@ func TestARemovedMemberCommitsNoMore(t *testing.T) {
 			b := &broker{answer: func(commit.Request) ([]error, error) { return []error{answer}, nil }}
 			l := run(t, b)
 			c := l.Claim(&me{generation: 1}, "t", 0)
-			c.Commit(1)
+			c.Commit(at(1))
 			release(t, c, time.Hour)
 			time.Sleep(time.Hour)
 			if n := len(b.sent()); n != 1 {
@@ -252,8 +256,8 @@ func TestOnePartitionsFaultIsNotTheOthers(t *testing.T) {
 		l := run(t, b)
 		own := &me{generation: 1}
 		good, bad := l.Claim(own, "t", 0), l.Claim(own, "t", 1)
-		good.Commit(3)
-		bad.Commit(4)
+		good.Commit(at(3))
+		bad.Commit(at(4))
 		synctest.Wait()
 		time.Sleep(time.Second)
 		if l.Stored("t", 0) != 3 || l.Stored("t", 1) != -1 {
@@ -279,7 +283,7 @@ func TestAMovedCoordinatorIsLookedUp(t *testing.T) {
 		}
 		l := run(t, b)
 		c := l.Claim(&me{generation: 1}, "t", 0)
-		c.Commit(1)
+		c.Commit(at(1))
 		release(t, c, time.Second)
 		if b.moved != 1 || len(b.sent()) != 2 {
 			t.Errorf("looked up %d times, sent %d requests", b.moved, len(b.sent()))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/internal/commit"
+	"github.com/evenkeel-go/evenkeel/internal/member"
 )
 
 // A request that was put together and waits for the one before it is not sent for a claim that was released meanwhile.
@@ -15,12 +16,12 @@ func TestABatchThatWaitsIsNotSentAfterRelease(t *testing.T) {
 		b := &broker{takes: time.Second}
 		l := run(t, b)
 		hold := l.Claim(&me{generation: 1}, "t", 9)
-		hold.Commit(1)
+		hold.Commit(at(1))
 		synctest.Wait() // under way: what follows comes together behind it
 		old := &me{generation: 1}
 		first, late, kept := l.Claim(&me{generation: 2}, "t", 0), l.Claim(old, "t", 1), l.Claim(old, "t", 2)
 		for _, c := range []*commit.Claim{first, late, kept} {
-			c.Commit(5)
+			c.Commit(at(5))
 		}
 		time.Sleep(1500 * time.Millisecond) // that of first is under way, that of the two others waits
 		ctx, cancel := context.WithCancel(t.Context())
@@ -45,11 +46,11 @@ func TestAnEmptyBatchIsNotSent(t *testing.T) {
 		b := &broker{takes: time.Second}
 		l := run(t, b)
 		hold := l.Claim(&me{generation: 1}, "t", 9)
-		hold.Commit(1)
+		hold.Commit(at(1))
 		synctest.Wait()
 		first, late := l.Claim(&me{generation: 2}, "t", 0), l.Claim(&me{generation: 3}, "t", 1)
-		first.Commit(5)
-		late.Commit(5)
+		first.Commit(at(5))
+		late.Commit(at(5))
 		time.Sleep(1500 * time.Millisecond)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -65,14 +66,14 @@ func TestAnEmptyBatchIsNotSent(t *testing.T) {
 // A look-up ends with its caller's patience, not with the loop.
 func TestALookUpEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := commit.New(commit.Options{LookUp: func(ctx context.Context, _ string, _ int32) int64 {
+		l := commit.New(commit.Options{LookUp: func(ctx context.Context, _ string, _ int32) (member.Position, error) {
 			<-ctx.Done()
-			return -1
+			return at(-1), ctx.Err()
 		}})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if got := l.Claim(&me{}, "t", 0).Committed(ctx); got != -1 {
-			t.Errorf("committed %d", got)
+		if got, err := l.Claim(&me{}, "t", 0).Committed(ctx); got != at(-1) || err == nil {
+			t.Errorf("committed %v, %v", got, err)
 		}
 	})
 }

@@ -14,13 +14,13 @@ func TestRestartCommitsTheStartAndNothingElse(t *testing.T) {
 		b := &broker{takes: 10 * time.Millisecond}
 		l, owner := run(t, b), &me{generation: 1}
 		c, other := l.Claim(owner, "t", 0), l.Claim(owner, "u", 0)
-		c.Commit(10)
+		c.Commit(at(10))
 		time.Sleep(time.Millisecond)
 		if !l.Restart("t") {
 			t.Error("no claim was found")
 		}
-		c.Commit(11)
-		other.Commit(5)
+		c.Commit(at(11))
+		other.Commit(at(5))
 		release(t, c, time.Second)
 		release(t, other, time.Second)
 		var of []int64

@@ -68,7 +68,7 @@ func (l *Loop) takeDue() (now []*Claim) {
 	later := l.due[:0]
 	for _, c := range l.due {
 		switch {
-		case c.pending < 0 || c.released:
+		case !c.due || c.released:
 			c.queued = false
 		case time.Until(c.notBefore) > 0:
 			later = append(later, c)
@@ -85,12 +85,12 @@ func (l *Loop) takeDue() (now []*Claim) {
 func (l *Loop) addTo(list []*batch, c *Claim, id string, generation int32) []*batch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	offset, since := c.pending, c.since
-	if c.released || offset < 0 {
+	position, since := c.pending, c.since
+	if c.released || !c.due {
 		l.answeredLocked(c)
 		return list
 	}
-	c.pending = -1
+	c.due = false
 	var b *batch
 	for _, old := range list {
 		if old.MemberID == id && old.Generation == generation {
@@ -101,7 +101,7 @@ func (l *Loop) addTo(list []*batch, c *Claim, id string, generation int32) []*ba
 		b = &batch{Request: Request{MemberID: id, Generation: generation}}
 		list = append(list, b)
 	}
-	b.Offsets = append(b.Offsets, Offset{Topic: c.Topic, Partition: c.Partition, Offset: offset})
+	b.Offsets = append(b.Offsets, Offset{Topic: c.Topic, Partition: c.Partition, Position: position})
 	b.claims, b.since = append(b.claims, c), append(b.since, since)
 	return list
 }
@@ -128,7 +128,10 @@ func (l *Loop) settle(b *batch, i int, err error) {
 	r := Result{Offset: o, MemberID: b.MemberID, Err: err, Verdict: Judge(err), Elapsed: time.Since(b.since[i])}
 	l.mu.Lock()
 	c.tries++
-	r.Tries = c.tries
+	r.Tries, c.refusal = c.tries, nil
+	if r.Verdict == Refused || r.Verdict == Lost {
+		c.refusal = err
+	}
 	switch {
 	case c.released:
 	case r.Verdict == Done:
@@ -136,8 +139,8 @@ func (l *Loop) settle(b *batch, i int, err error) {
 		l.stored[key{c.Topic, c.Partition}] = o.Offset
 	case r.Verdict == Again:
 		c.notBefore = time.Now().Add(pauseOf(c.tries))
-		if c.pending < 0 {
-			c.pending, c.since = o.Offset, b.since[i]
+		if !c.due {
+			c.pending, c.due, c.since = o.Position, true, b.since[i]
 		}
 	}
 	l.answeredLocked(c)
@@ -152,7 +155,7 @@ func (l *Loop) answeredLocked(c *Claim) {
 		close(c.answered)
 		c.answered = nil
 	}
-	if c.pending >= 0 && !c.released {
+	if c.due && !c.released {
 		l.queueLocked(c)
 	}
 }

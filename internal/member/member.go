@@ -26,14 +26,27 @@ type Session interface {
 	Committer(topic string, partition int32) Committer
 }
 
+// Position is what a group commits for a partition: the next offset to read, with the text that goes with it.
+type Position struct {
+	Offset   int64
+	Metadata string
+}
+
 // Committer commits the offsets of one claimed partition, with an answer.
 type Committer interface {
-	// Committed returns the offset that the broker has stored, -1 for none or where it could not be read. It asks the broker, and
-	// returns when ctx ends.
-	Committed(ctx context.Context) int64
+	// Committed returns what the broker has stored, offset -1 for nothing. It asks the broker, again and again where it does not answer,
+	// and returns the error of ctx when that ends first, or the broker's when it will not tell.
+	Committed(ctx context.Context) (Position, error)
 
-	// Commit hands over the next offset to read. The latest wins. It never blocks.
-	Commit(offset int64)
+	// Commit hands a position over. The latest wins. It never blocks.
+	Commit(p Position)
+
+	// Store hands a position over and waits for the answer: nil when it is stored. It returns the error of ctx when that ends first, or
+	// the broker's when it will not store it.
+	Store(ctx context.Context, p Position) error
+
+	// MaxMetadata is how long a position's text may be, in bytes.
+	MaxMetadata() int
 
 	// Release waits until what was handed over has been answered, at most until ctx ends, and gives the partition up: no request is
 	// sent for it any more, not even a retry. One that is on its way when ctx ends may still reach the broker.

@@ -1,0 +1,75 @@
+package handler
+
+import (
+	"github.com/evenkeel-go/evenkeel/internal/member"
+	"github.com/evenkeel-go/evenkeel/internal/offset"
+)
+
+// account is what is finished of a claimed partition. It belongs to the claim's loop.
+type account struct {
+	stamp offset.Stamp
+	limit int             // of a commit's text
+	bare  bool            // nobody reads the stamp: a text is written for a map alone
+	track *offset.Tracker // nil by partition: there what is finished has no holes, unless an owner before us had another order
+	next  int64           // where track is nil: all below it is finished; -1 as long as nothing is known
+	dirty bool            // something has finished since the last commit
+}
+
+// open begins at an offset, with what was finished beyond it earlier.
+func (a *account) open(start int64, before offset.Ranges, holes bool) {
+	a.next = start
+	if holes || len(before) > 0 {
+		a.track = offset.New(start, before)
+	}
+}
+
+// deliver says whether a message has to be handled: it was not finished earlier.
+func (a *account) deliver(o int64) (fresh bool) {
+	if a.track == nil {
+		return o >= a.next
+	}
+	return a.track.Deliver(o)
+}
+
+func (a *account) finish(p progress) {
+	if p.n == 0 {
+		return
+	}
+	a.dirty = true
+	if a.track == nil {
+		a.next = p.next
+		return
+	}
+	for _, o := range p.offsets {
+		a.track.Finish(o)
+	}
+}
+
+// committable is the offset below which all is finished, -1 as long as nothing is known.
+func (a *account) committable() int64 {
+	if a.track == nil {
+		return a.next
+	}
+	return a.track.Next()
+}
+
+// position is what to commit: offset and map belong together.
+func (a *account) position() member.Position {
+	s := offset.State{Stamp: a.stamp, Next: a.committable()}
+	if a.track != nil {
+		s.Finished = a.track.Ranges()
+	}
+	if a.bare && len(s.Finished) == 0 {
+		return member.Position{Offset: s.Next}
+	}
+	return member.Position{Offset: s.Next, Metadata: s.Encode(a.limit)}
+}
+
+// crowded says that a message must not be delivered yet: the map of what may finish beyond an unfinished one would become too long for a
+// commit, or the messages to look through after a restart too many.
+func (a *account) crowded(o int64) bool {
+	return a.track != nil && a.track.Unfinished() > 0 && (a.track.BoundAfter(o) > a.limit || a.track.Pending() >= maxPending)
+}
+
+// maxPending is how many messages an account follows beyond an unfinished one. A new owner reads as many again to pass them over.
+const maxPending = 100_000

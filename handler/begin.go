@@ -1,0 +1,93 @@
+package handler
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/internal/member"
+	"github.com/evenkeel-go/evenkeel/internal/offset"
+)
+
+// begin finds out where the partition stands, before its first message is handled, and takes it over: whoever starts something on it
+// has written a stamp of its own into the commit before.
+func (l *loop) begin(first int64) {
+	known := l.source.InitialOffset()
+	if known < 0 {
+		l.startsAt(first)
+	}
+	stored, err := l.committer.Committed(l.intake)
+	if l.intake.Err() != nil {
+		return // revoked meanwhile: the answer may say no more than that
+	}
+	if err != nil {
+		l.logger.LogAttrs(context.Background(), slog.LevelWarn,
+			"the partition's commit could not be read: what was finished beyond its offset is handled again", attrError(err))
+	}
+	state, _ := offset.Decode(stored.Metadata, stored.Offset) // what is not ours has no map
+	start := l.startOf(known, first, stored.Offset)
+	if state.Next > start {
+		state.Finished = nil // of messages that are no longer there
+	}
+	l.account.open(start, state.Finished, l.pool.keys.order != ByPartition)
+	l.lineup.follow(l.account.track != nil)
+	l.own(state.Stamp, known < 0)
+}
+
+// startOf is where the claim starts. sarama knows of no commit, and says so by a negative offset, when there is none, when the one
+// there is lies outside the log, so that messages are lost, or when it was told wrong: a coordinator that has just taken over may say
+// for a moment that nothing was committed, or an older offset, without an error (seen up to 1 s on Kafka 4.4). What lies before the
+// commit is done then, and committing anything lower would forget it.
+func (l *loop) startOf(known, first, committed int64) int64 {
+	start := max(known, 0)
+	if known < 0 {
+		start = first
+	}
+	switch {
+	case committed > start && committed <= l.source.HighWaterMarkOffset():
+		l.logger.LogAttrs(context.Background(), slog.LevelInfo, "the commit of the partition was found late: going on there", attrCommitted(committed))
+		l.startsAt(committed)
+		return committed
+	case known < 0 && committed >= 0 && committed != first:
+		l.tellGap(committed, first)
+	}
+	return start
+}
+
+// own stamps the partition as ours. A partition that still has our stamp needs none. A group without a commit there gets its start
+// committed in any case: a member that dies in its first task must not leave the choice to the next one's Offsets.Initial.
+func (l *loop) own(found offset.Stamp, unknown bool) {
+	own := l.pool.owner
+	l.account.stamp = found
+	if found.Owner != own {
+		// Seeded with the time, so that it rises even where the group's offsets were deleted in between.
+		l.account.stamp = offset.Stamp{Owner: own, Count: max(found.Count+1, time.Now().Unix())}
+	}
+	if l.account.bare && !unknown || !unknown && found.Owner == own {
+		return
+	}
+	l.lastCommit = l.pool.now()
+	if err := l.committer.Store(l.intake, l.account.position()); err != nil && l.intake.Err() == nil {
+		l.logger.LogAttrs(context.Background(), slog.LevelWarn, "the partition could not be stamped as ours: going on without", attrError(err))
+	}
+}
+
+// startsAt is for those who look at the status.
+func (l *loop) startsAt(offset int64) {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	l.view.start = offset
+}
+
+func (l *loop) tellGap(committed, first int64) {
+	l.logger.LogAttrs(context.Background(), slog.LevelWarn,
+		"the committed offset no longer exists on the partition: going on at the first message there is",
+		attrCommitted(committed), attrOffset(first), attrMissed(max(0, first-committed)))
+	l.pool.hooks.missed(Gap{Claim: l.key, Committed: committed, First: first})
+}
+
+// plainSession says that nothing can be read of a commit but its offset.
+func plainSession(c member.Committer) bool {
+	_, plain := c.(*marks)
+	return plain
+}
