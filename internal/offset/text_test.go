@@ -23,7 +23,7 @@ func TestTextOfACommitIsAsDocumented(t *testing.T) {
 	}{
 		{"stamp", offset.State{Stamp: stamp, Next: 42}, "keel1>4l6)0v73CIl1[&FCm1j0iM"},
 		{"map", offset.State{Stamp: stamp, Next: 42, Finished: offset.Ranges{{43, 44}, {50, 1050}, {1053, 1055}}}, "keel1MqR>(0v73CIl1[&FCm1j1$xSV0se=hu{93v"},
-		{"far", offset.State{Stamp: stamp, Next: 42, Finished: offset.Ranges{{1 << 61, 1 << 62}}}, "keel1Q7C?h0v73CIl1[&FCm1j1$xS!juJTB%nSc0%nP>l%nSc0rr6f"},
+		{"far", offset.State{Stamp: stamp, Next: 42, Finished: offset.Ranges{{43, 44}, {1 << 61, 1 << 62}}}, "keel12IZtD0v73CIl1[&FCm1j1$xS$j39GA00000000Mg000000021S%nSc0%9%$D%nSc093-"},
 		{"section", offset.State{Stamp: stamp, Next: 42, More: []offset.Section{{7, []byte("checkpoint")}}}, "keel1dtPj<0v73CIl1[&FCm1j1$x&+v}YB-yJaia3[U"},
 		{"zero", offset.State{}, "keel1<k6iu0000000000000"},
 	} {
