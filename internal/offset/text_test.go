@@ -111,6 +111,21 @@ func runTo(length uint64) []byte {
 	return append(content, byte(low>>61))
 }
 
+// Long codes come back wherever in a byte they begin.
+func TestRunsOfAnyLengthComeBack(t *testing.T) {
+	for i := range int64(62 * 16) {
+		var finished offset.Ranges
+		for at := range i / 62 {
+			finished = append(finished, offset.Range{1 + 3*at, 2 + 3*at})
+		}
+		finished = append(finished, offset.Range{1 << 61, 1<<61 + 1<<(i%62)})
+		s, err := offset.Decode(offset.State{Finished: finished}.Encode(offset.MaxText), 0)
+		if err != nil || !slices.Equal(s.Finished, finished) {
+			t.Errorf("%v, %v, want %v", s.Finished, err, finished)
+		}
+	}
+}
+
 func TestLongestRunIsRead(t *testing.T) {
 	text := offset.State{Next: 42, More: []offset.Section{{1, runTo(math.MaxInt64 - 43)}}}.Encode(offset.MaxText)
 	s, err := offset.Decode(text, 42)
