@@ -11,7 +11,7 @@ const headBytes = 4 + 8 + 9 + 9
 //
 // With U messages unfinished, the map spans at most S offsets, from Next to the last one delivered or finished earlier. Each run of
 // unfinished offsets has one of the U messages or ends at one of the B ranges that are still to come, and each finished run follows
-// one of them: R = min(2(U+B), S) runs at most. An end makes U smaller or S, never greater, and the number of bits
+// one of them: R = min(2(U+B), S) runs at most (S rounded down to an even number). An end makes U smaller or S, never greater, and the number of bits
 //
 //	min(S, R(2 + log2(S/R)))
 //
@@ -41,12 +41,13 @@ func (t *Tracker) end() int64 {
 	return max(t.last+1, t.floor)
 }
 
+// bound is for a map of at most so many pairs of runs in a span.
 func bound(pairs int, span int64) int {
-	if span <= 0 {
+	p := min(int64(pairs), span/2)
+	if p <= 0 {
 		return textLen(headBytes)
 	}
-	s := float64(span)
-	r := min(2*float64(pairs), s)
+	s, r := float64(span), float64(2*p)
 	size := int64(math.Ceil(min(s, r*(2+math.Log2(s/r)))))
-	return textLen(headBytes + sectionLen(mapLen(int64(pairs), size)))
+	return textLen(headBytes + sectionLen(mapLen(p, size)))
 }

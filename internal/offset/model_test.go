@@ -56,7 +56,7 @@ func (m *model) deliver() {
 		m.seen = append(m.seen, o)
 	}
 	m.last = max(m.last, o)
-	if m.bound = m.tracker.Bound(); m.bound > promised {
+	if m.bound = m.tracker.Bound(); m.bound > promised || fresh && len(m.before) == 0 && m.bound != promised {
 		m.t.Fatalf("deliver %d: bound %d, promised %d", o, m.bound, promised)
 	}
 	m.settle()

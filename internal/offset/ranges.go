@@ -21,7 +21,7 @@ func (r Ranges) beyond(from int64) Ranges {
 	return joined
 }
 
-// join appends a range that starts no earlier than the last one.
+// join appends a range, or lengthens the last one by it. It does not end before the last one starts.
 func (r Ranges) join(x Range) Ranges {
 	if x.From >= x.To {
 		return r

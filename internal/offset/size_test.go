@@ -93,6 +93,43 @@ func TestAnyPatternOf25000Fits(t *testing.T) {
 	}
 }
 
+// The bound is no larger than it has to be: there are patterns that take it all, as a bitmap and in Rice code.
+func TestBoundIsReached(t *testing.T) {
+	for _, test := range []struct {
+		name             string
+		messages, stride int64
+		less             int // characters
+	}{
+		{"a bitmap", 200, 1, 0},
+		{"runs of 513", 2_000, 513, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tr := offset.New(1<<62, nil)
+			for i := range test.messages {
+				tr.Deliver(1<<62 + i*test.stride)
+			}
+			for i := int64(1); i < test.messages; i += 2 {
+				tr.Finish(1<<62 + i*test.stride)
+			}
+			if n := len(textOf(tr)); n > tr.Bound() || n < tr.Bound()-test.less {
+				t.Errorf("%d characters, bound %d", n, tr.Bound())
+			}
+		})
+	}
+}
+
+// With nothing unfinished, a gap lies below the frontier and costs nothing.
+func TestBoundAfterAGapThatIsCommitted(t *testing.T) {
+	tr := offset.New(0, nil)
+	least := tr.Bound()
+	if n := tr.BoundAfter(1 << 40); n != least {
+		t.Errorf("%d characters, want %d", n, least)
+	}
+	if tr.Deliver(1 << 40); tr.Bound() != least {
+		t.Errorf("%d characters, want %d", tr.Bound(), least)
+	}
+}
+
 // Intake that asks before it delivers never makes a map that does not fit, with gaps of any size and what was finished before; and
 // it gets to at least 25,000 messages where there are no gaps.
 func TestIntakeThatAsksNeverOverflows(t *testing.T) {

@@ -17,6 +17,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add("keel1", slices.Repeat([]byte{62}, 40), int64(math.MaxInt64))
 	f.Fuzz(func(t *testing.T, text string, body []byte, committed int64) {
 		check(t, text, committed)
+		check(t, offset.Seal(body), committed)
 		check(t, offset.State{Next: max(committed, 0), More: []offset.Section{{1, body}}}.Encode(1<<20), max(committed, 0))
 	})
 }

@@ -1,6 +1,7 @@
 package offset_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"math"
 	"reflect"
@@ -22,6 +23,7 @@ func TestTextOfACommitIsAsDocumented(t *testing.T) {
 	}{
 		{"stamp", offset.State{Stamp: stamp, Next: 42}, "keel1>4l6)0v73CIl1[&FCm1j0iM"},
 		{"map", offset.State{Stamp: stamp, Next: 42, Finished: offset.Ranges{{43, 44}, {50, 1050}, {1053, 1055}}}, "keel1MqR>(0v73CIl1[&FCm1j1$xSV0se=hu{93v"},
+		{"far", offset.State{Stamp: stamp, Next: 42, Finished: offset.Ranges{{43, 44}, {1 << 61, 1 << 62}}}, "keel12IZtD0v73CIl1[&FCm1j1$xS$j39GA00000000Mg000000021S%nSc0%9%$D%nSc093-"},
 		{"section", offset.State{Stamp: stamp, Next: 42, More: []offset.Section{{7, []byte("checkpoint")}}}, "keel1dtPj<0v73CIl1[&FCm1j1$x&+v}YB-yJaia3[U"},
 		{"zero", offset.State{}, "keel1<k6iu0000000000000"},
 	} {
@@ -38,6 +40,7 @@ func TestTextOfACommitIsAsDocumented(t *testing.T) {
 }
 
 func TestWhatIsNotOursIsReplayed(t *testing.T) {
+	zero := offset.State{}.Encode(offset.MaxText) // ends in zeros: what is 2 to the 32nd, cut to 32 bits
 	ours := offset.State{Stamp: stamp, Next: 42, Finished: offset.Ranges{{43, 44}}}.Encode(offset.MaxText)
 	for _, test := range []struct {
 		name, text string
@@ -54,7 +57,8 @@ func TestWhatIsNotOursIsReplayed(t *testing.T) {
 		{"longer", ours + "0", 42, offset.ErrDamaged},
 		{"another letter", ours[:12] + "#" + ours[13:], 42, offset.ErrDamaged},
 		{"not of the alphabet", ours[:12] + "," + ours[13:], 42, offset.ErrDamaged},
-		{"not a number of 32 bits", "keel1#####" + ours[10:], 42, offset.ErrDamaged},
+		{"32 bits and one more", strings.Replace(zero, "00000", "%nSc1", 1), 0, offset.ErrDamaged},
+		{"16 bits and one more", zero[:len(zero)-3] + "961", 0, offset.ErrDamaged},
 		{"offsets reset", ours, 0, offset.ErrMoved},
 		{"no offset", ours, -1, offset.ErrMoved},
 	} {
@@ -79,13 +83,14 @@ func TestImpossibleMapsAreRefused(t *testing.T) {
 	}{
 		{"no parameters", []byte{}},
 		{"no number of runs", []byte{0, 0}},
-		{"parameter too large", []byte{63, 0, 1, 0xff, 0xff}},
-		{"second parameter too large", []byte{0, 63, 1, 0xff, 0xff}},
+		{"parameter too large", []byte{63, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1}},
+		{"second parameter too large", []byte{0, 63, 1, 3, 0, 0, 0, 0, 0, 0, 0, 0}},
 		{"more runs than bits", []byte{0, 0, 9, 0xff, 0xff}},
 		{"more runs than memory", []byte{0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}},
 		{"ends in zeros", []byte{0, 0, 1, 0x01, 0x00}},
 		{"ends in a run", []byte{40, 0, 1, 0xff}},
 		{"a run beyond int64", append([]byte{62, 0, 1, 0x04}, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)},
+		{"a run one beyond int64", runTo(math.MaxInt64 - 42)},
 		{"runs beyond int64 in all", append([]byte{62, 62, 1}, slices.Repeat([]byte{0xff}, 20)...)},
 		{"more than int64 before the shift", append([]byte{60, 0, 1}, append(make([]byte, 8), slices.Repeat([]byte{0xff}, 20)...)...)},
 	} {
@@ -94,6 +99,65 @@ func TestImpossibleMapsAreRefused(t *testing.T) {
 			s, err := offset.Decode(text, 42)
 			if !errors.Is(err, offset.ErrDamaged) || !reflect.DeepEqual(s, offset.State{Next: 42}) {
 				t.Errorf("%+v, %v", s, err)
+			}
+		})
+	}
+}
+
+// runTo is a map of a hole at 42 and a finished run of the given length from 43 on, with k = 62.
+func runTo(length uint64) []byte {
+	low := (length - 1) & (1<<62 - 1)
+	content := binary.LittleEndian.AppendUint64([]byte{0, 62, 1}, 0b101|low<<3) // 1 for the hole, 01 for one time 2 to the 62nd
+	return append(content, byte(low>>61))
+}
+
+// Long codes come back wherever in a byte they begin.
+func TestRunsOfAnyLengthComeBack(t *testing.T) {
+	for i := range int64(62 * 16) {
+		var finished offset.Ranges
+		for at := range i / 62 {
+			finished = append(finished, offset.Range{1 + 3*at, 2 + 3*at})
+		}
+		finished = append(finished, offset.Range{1 << 61, 1<<61 + 1<<(i%62)})
+		s, err := offset.Decode(offset.State{Finished: finished}.Encode(offset.MaxText), 0)
+		if err != nil || !slices.Equal(s.Finished, finished) {
+			t.Errorf("%v, %v, want %v", s.Finished, err, finished)
+		}
+	}
+}
+
+func TestLongestRunIsRead(t *testing.T) {
+	text := offset.State{Next: 42, More: []offset.Section{{1, runTo(math.MaxInt64 - 43)}}}.Encode(offset.MaxText)
+	s, err := offset.Decode(text, 42)
+	if err != nil || !slices.Equal(s.Finished, offset.Ranges{{43, math.MaxInt64}}) {
+		t.Errorf("%v, %v", s, err)
+	}
+}
+
+func TestCutBodiesAreRefused(t *testing.T) {
+	owner := []byte("12345678")
+	over := slices.Repeat([]byte{0xff}, 11)
+	for _, test := range []struct {
+		name string
+		body []byte
+		ok   bool
+	}{
+		{"whole", append(owner[:8:8], 5, 42), true},
+		{"nothing", nil, false},
+		{"owner cut", owner[:7], false},
+		{"no count", owner, false},
+		{"count cut", append(owner[:8:8], 0x80), false},
+		{"no frontier", append(owner[:8:8], 5), false},
+		{"frontier beyond 64 bits", append(append(owner[:8:8], 5), over...), false},
+		{"frontier beyond 63 bits", append(append(owner[:8:8], 5), append(over[:9:9], 1)...), false},
+		{"tag alone", append(owner[:8:8], 5, 42, 9), false},
+		{"empty section", append(owner[:8:8], 5, 42, 9, 0), true},
+		{"content cut", append(owner[:8:8], 5, 42, 9, 2, 0), false},
+		{"content longer than memory", append(append(owner[:8:8], 5, 42, 9), append(over[:8:8], 0x7f)...), false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if _, err := offset.Decode(offset.Seal(test.body), 42); (err == nil) != test.ok || !test.ok && !errors.Is(err, offset.ErrDamaged) {
+				t.Error(err)
 			}
 		})
 	}
@@ -127,6 +191,9 @@ func TestTextIsNeverLongerThanItMayBe(t *testing.T) {
 		}
 		if p := parts(t, text); len(kept) == 0 || kept[len(kept)-1] != p {
 			kept = append(kept, p)
+		}
+		if full.Encode(len(text)) != text {
+			t.Fatalf("%d characters do not fit into as many", len(text))
 		}
 	}
 	want := []string{"stamp map 2 3", "stamp map 2", "stamp map", "stamp 2 3", "stamp 2", "stamp", "nothing"}

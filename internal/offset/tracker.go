@@ -122,8 +122,8 @@ func (t *Tracker) RangesInto(r Ranges) Ranges {
 		r = append(r, Range{w.offset(n), t.offsetAt(end)})
 		n = w.next(end, true)
 	}
-	for _, x := range t.before {
-		r = r.join(Range{max(x.From, t.last+1), x.To})
+	for _, x := range t.before { // the first one may have been delivered in part, as the end of the last range
+		r = r.join(x)
 	}
 	return r
 }
