@@ -41,6 +41,7 @@ type Status struct {
 	handler.Counts
 	Running int `json:"running"` // tasks that run now
 	Stray   int `json:"stray"`   // of them, those whose partition was given up
+	Kept    int `json:"kept"`    // of them, those that go on while the member joins again
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -100,7 +101,7 @@ func errorText(err error) string {
 func (c *Consumer) Status() Status {
 	s, m := c.watched.snapshot()
 	t := c.tasks.Status()
-	s.Counts, s.Running, s.Stray = t.Counts, t.Running, t.Stray
+	s.Counts, s.Running, s.Stray, s.Kept = t.Counts, t.Running, t.Stray, t.Kept
 	for _, claim := range t.Claims {
 		s.Claims = append(s.Claims, ClaimStatus{ClaimStatus: claim, Committed: m.stored(claim)})
 	}

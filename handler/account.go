@@ -1,6 +1,8 @@
 package handler
 
 import (
+	"github.com/IBM/sarama"
+
 	"github.com/evenkeel-go/evenkeel/internal/member"
 	"github.com/evenkeel-go/evenkeel/internal/offset"
 )
@@ -13,6 +15,10 @@ type account struct {
 	track *offset.Tracker // nil by partition: there what is finished has no holes, unless an owner before us had another order
 	next  int64           // where track is nil: all below it is finished; -1 as long as nothing is known
 	dirty bool            // something has finished since the last commit
+	// running says that tasks go on without a claim: whoever takes the partition over gives us a moment to cancel them.
+	running bool
+	inHand  map[int64]*sarama.ConsumerMessage // adopted tasks whose messages may be delivered again
+	seen    int64                             // what lies below it was delivered again
 }
 
 // open begins at an offset, with what was finished beyond it earlier.
@@ -24,11 +30,42 @@ func (a *account) open(start int64, before offset.Ranges, holes bool) {
 }
 
 // deliver says whether a message has to be handled: it was not finished earlier.
-func (a *account) deliver(o int64) (fresh bool) {
-	if a.track == nil {
-		return o >= a.next
+func (a *account) deliver(m *sarama.ConsumerMessage, disown func(mine, m *sarama.ConsumerMessage)) (fresh bool) {
+	o := m.Offset
+	switch {
+	case a.track == nil:
+		fresh = o >= a.next
+	case o <= a.track.Last():
+		a.passOver(o)
+		fresh = !a.track.Finished(o)
+	default:
+		return a.track.Deliver(o)
 	}
-	return a.track.Deliver(o)
+	mine, held := a.inHand[o]
+	if !held {
+		return fresh
+	}
+	delete(a.inHand, o)
+	if sameMessage(m, mine) {
+		return false
+	}
+	disown(mine, m)
+	return true
+}
+
+// passOver takes what was delivered to the claim before, is unfinished, and does not come again as done: it is no longer in the log.
+func (a *account) passOver(o int64) {
+	for {
+		missing, ok := a.track.NextUnfinished(a.seen)
+		if !ok || missing >= o {
+			break
+		}
+		if _, held := a.inHand[missing]; !held {
+			a.track.Finish(missing)
+		}
+		a.seen = missing + 1
+	}
+	a.seen = o + 1
 }
 
 func (a *account) finish(p progress) {
@@ -59,6 +96,9 @@ func (a *account) position() member.Position {
 	if a.track != nil {
 		s.Finished = a.track.Ranges()
 	}
+	if a.running {
+		s.More = []offset.Section{{Tag: runningTag}}
+	}
 	if a.bare && len(s.Finished) == 0 {
 		return member.Position{Offset: s.Next}
 	}
@@ -70,6 +110,9 @@ func (a *account) position() member.Position {
 func (a *account) crowded(o int64) bool {
 	return a.track != nil && a.track.Unfinished() > 0 && (a.track.BoundAfter(o) > a.limit || a.track.Pending() >= maxPending)
 }
+
+// runningTag is the tag of a section without content: tasks went on without a claim when this was committed.
+const runningTag = 2
 
 // maxPending is how many messages an account follows beyond an unfinished one. A new owner reads as many again to pass them over.
 const maxPending = 100_000

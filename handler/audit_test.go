@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/IBM/sarama"
@@ -23,7 +24,7 @@ type audited struct {
 	log       []int64 // offsets, with holes
 	key       func(offset int64) []byte
 	order     handler.Order
-	succeeded map[int64]bool
+	succeeded map[int64]int // the claim whose task did it
 	committed int64
 
 	claim int // number of the current claim
@@ -34,11 +35,10 @@ type audited struct {
 type auditedLane struct {
 	log     []int64
 	running bool
-	next    int // index in log of what may start next
 }
 
 func newAudited(log []int64, order handler.Order, key func(offset int64) []byte) *audited {
-	x := &audited{log: log, order: order, key: key, succeeded: map[int64]bool{}, lanes: map[string]*auditedLane{}}
+	x := &audited{log: log, order: order, key: key, succeeded: map[int64]int{}, lanes: map[string]*auditedLane{}}
 	for _, o := range log {
 		l := x.lane(o)
 		l.log = append(l.log, o)
@@ -73,12 +73,9 @@ func (a *audit) claimed(p int32) (claim int, messages []*sarama.ConsumerMessage)
 	defer a.mu.Unlock()
 	x := a.partitions[p]
 	x.claim++
-	for _, l := range x.lanes {
-		l.next, _ = slices.BinarySearch(l.log, x.committed)
-	}
 	first, _ := slices.BinarySearch(x.log, x.committed)
 	for _, o := range x.log[first:] {
-		m := &sarama.ConsumerMessage{Topic: topic, Partition: p, Offset: o, Key: x.key(o), Value: fmt.Append(nil, x.claim)}
+		m := &sarama.ConsumerMessage{Topic: topic, Partition: p, Offset: o, Key: x.key(o), Value: fmt.Appendf(nil, "%6d", x.claim)}
 		messages = append(messages, m)
 	}
 	return x.claim, messages
@@ -93,26 +90,33 @@ func (a *audit) started(m *sarama.ConsumerMessage) {
 		a.faultLocked("%d@%d started beside another task", m.Partition, m.Offset)
 	}
 	l.running = true
-	if string(m.Value) != strconv.Itoa(x.claim) {
+	claim := claimOf(m)
+	if claim != x.claim {
 		return // a start that was under way when its claim ended: its context has ended too
 	}
-	if l.next >= len(l.log) || l.log[l.next] != m.Offset {
-		a.faultLocked("%d@%d started out of turn: next is number %d of %v", m.Partition, m.Offset, l.next, l.log)
+	if x.succeeded[m.Offset] == claim {
+		a.faultLocked("%d@%d started again after it had succeeded", m.Partition, m.Offset)
 	}
+	for _, o := range l.log {
+		if o < m.Offset && o >= x.committed && x.succeeded[o] == 0 {
+			a.faultLocked("%d@%d started before %d had succeeded", m.Partition, m.Offset, o)
+		}
+	}
+}
+
+// claimOf is the number of the claim that a message was delivered to.
+func claimOf(m *sarama.ConsumerMessage) int {
+	n, _ := strconv.Atoi(strings.TrimSpace(string(m.Value)))
+	return n
 }
 
 func (a *audit) ended(m *sarama.ConsumerMessage, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	x := a.partitions[m.Partition]
-	l := x.lane(m.Offset)
-	l.running = false
-	if !ok {
-		return
-	}
-	x.succeeded[m.Offset] = true
-	if string(m.Value) == strconv.Itoa(x.claim) {
-		l.next++
+	x.lane(m.Offset).running = false
+	if ok {
+		x.succeeded[m.Offset] = claimOf(m)
 	}
 }
 
@@ -122,7 +126,7 @@ func (a *audit) marked(p int32, offset int64) {
 	defer a.mu.Unlock()
 	x := a.partitions[p]
 	for _, o := range x.log {
-		if o < offset && !x.succeeded[o] {
+		if o < offset && x.succeeded[o] == 0 {
 			a.faultLocked("%d: committed %d, but %d did not succeed", p, offset, o)
 		}
 	}
@@ -152,4 +156,10 @@ func (a *attempts) next(m *sarama.ConsumerMessage) int {
 	k := [2]int64{int64(m.Partition), m.Offset}
 	a.n[k]++
 	return a.n[k]
+}
+
+func (a *audit) committedOf(p int32) int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.partitions[p].committed
 }

@@ -3,6 +3,7 @@ package handler
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/internal/member"
@@ -18,6 +19,7 @@ func (l *loop) begin(first int64) {
 	}
 	stored, err := l.committer.Committed(l.intake)
 	if l.intake.Err() != nil {
+		l.open = false
 		return // revoked meanwhile: the answer may say no more than that
 	}
 	if err != nil {
@@ -31,6 +33,7 @@ func (l *loop) begin(first int64) {
 	}
 	l.account.open(start, state.Finished, l.pool.keys.order != ByPartition)
 	l.lineup.follow(l.account.track != nil)
+	l.giveWay(state)
 	l.own(state.Stamp, known < 0)
 }
 
@@ -52,6 +55,23 @@ func (l *loop) startOf(known, first, committed int64) int64 {
 		l.tellGap(committed, first)
 	}
 	return start
+}
+
+// handOver is how long a member waits that takes a partition over whose last owner let tasks go on, for it may have lost the partition
+// only now: both hear of it at about the same time, and the tasks take a moment to return when they are cancelled.
+const handOver = 250 * time.Millisecond
+
+func (l *loop) giveWay(state offset.State) {
+	running := slices.ContainsFunc(state.More, func(s offset.Section) bool { return s.Tag == runningTag })
+	if !running || state.Stamp.Owner == l.pool.owner {
+		return
+	}
+	t := time.NewTimer(handOver)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-l.intake.Done():
+	}
 }
 
 // own stamps the partition as ours. A partition that still has our stamp needs none. A group without a commit there gets its start

@@ -51,6 +51,8 @@ type chaos struct {
 	audit *audit
 	tries attempts
 	brisk bool // no task sleeps, so that they come in bunches
+	order handler.Order
+	heard bool // assignments are heard, so that tasks go on from one session to the next
 	group *group
 }
 
@@ -67,6 +69,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	o := with(t, in)
 	o.Slots = []int{0, 1, 2, 7, 100}[c.rnd.IntN(5)]
 	o.Order = handler.Order(c.rnd.IntN(3))
+	c.order = o.Order
 	if o.Order != handler.ByPartition && c.rnd.IntN(2) == 0 {
 		o.PartitionSlots = 1 + c.rnd.IntN(3)
 	}
@@ -74,6 +77,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	if c.rnd.IntN(2) == 0 {
 		o.Hooks = []any{&taskEnds{}, badHook{}}
 	}
+	c.heard = c.rnd.IntN(3) > 0
 	c.group = newGroup(t, o, c.handle)
 	for p := range int32(1 + c.rnd.IntN(6)) {
 		c.audit.partitions[p] = newAudited(c.offsets(100), o.Order, c.key)
@@ -137,11 +141,15 @@ func (c *chaos) handle(ctx context.Context, m *handler.Task) (err error) {
 func (c *chaos) run() {
 	for session := 0; c.unfinished() > 0; session++ {
 		if session == 2000 {
-			c.t.Error("no end in sight")
+			c.t.Errorf("no end in sight: order %v, heard %v, %+v", c.order, c.heard, c.group.Status())
+			for p, x := range c.audit.partitions {
+				c.t.Errorf("partition %d committed %d of %v, succeeded %v", p, x.committed, x.log, x.succeeded)
+			}
 			break
 		}
 		c.session(c.rnd.IntN(4) > 0)
 	}
+	c.group.assign() // whatever goes on since the last session is given up
 	if err := c.group.Wait(context.Background()); err != nil {
 		c.t.Error(err)
 	}
@@ -167,8 +175,13 @@ func (c *chaos) unfinished() (n int) {
 // session claims all partitions once. A calm one revokes each claim by itself, the other ends the session.
 func (c *chaos) session(calm bool) {
 	s := &auditedSession{session: newSession(), audit: c.audit, revoked: make(chan struct{})}
-	c.group.s.next()
+	s.session.generation = c.group.s.GenerationID()
 	c.group.s = s.session
+	if c.heard {
+		c.assign()
+	} else {
+		s.session.next()
+	}
 	var wg sync.WaitGroup
 	for p := range c.audit.partitions {
 		after := time.Duration(c.rnd.IntN(8000)) * time.Microsecond
@@ -187,10 +200,22 @@ func (c *chaos) session(calm bool) {
 	wg.Wait()
 }
 
+// assign tells the handler that it owns all partitions, and now and then that one has been somewhere else meanwhile.
+func (c *chaos) assign() {
+	var all []int32
+	for p := range c.audit.partitions {
+		all = append(all, p)
+	}
+	if c.rnd.IntN(4) == 0 {
+		c.group.assign(all[1:]...)
+	}
+	c.group.assign(all...)
+}
+
 // claim feeds a partition until it is revoked, or until all of it is committed.
 func (c *chaos) claim(s *auditedSession, p int32, buffer int, after time.Duration, calm bool) {
 	_, messages := c.audit.claimed(p)
-	in := &claim{partition: p, messages: make(chan *sarama.ConsumerMessage, buffer)}
+	in := &claim{partition: p, initial: c.audit.committedOf(p), messages: make(chan *sarama.ConsumerMessage, buffer)}
 	done := make(chan struct{})
 	go func() { // ends with the claim
 		defer close(in.messages)

@@ -27,20 +27,22 @@ type claim struct {
 	// Under the pool's lock.
 	lineup    lineup
 	pace      schedule.Pace
-	active    *runner    // first of those that run its tasks now, see [runner.after]
-	actives   int        // how many these are
-	flight    int        // tasks that were taken and are not settled
-	ended     progress   // what the loop has not taken over yet
-	failed    []*failure // the same, for failed tasks
-	waiting   int        // failed tasks that wait for their next attempt
-	cancelled int        // tasks that returned an error after they were cancelled
-	queued    bool       // in the ring
-	closed    bool       // revoked: nothing starts any more
-	left      bool       // ConsumeClaim has returned: results are strays
-	watched   bool       // the loop looks by itself soon
-	hungry    bool       // the loop waits for room in its backlog
-	before    *claim     // an earlier claim whose task still runs
-	after     *claim     // the claim that waits for this one's task
+	active    *runner       // first of those that run its tasks now, see [runner.after]
+	actives   int           // how many these are
+	flight    int           // tasks that were taken and are not settled
+	ended     progress      // what the loop has not taken over yet
+	failed    []*failure    // the same, for failed tasks
+	waiting   int           // failed tasks that wait for their next attempt
+	cancelled int           // tasks that returned an error after they were cancelled
+	queued    bool          // in the ring
+	closed    bool          // revoked: nothing starts any more
+	left      bool          // ConsumeClaim has returned: results are strays
+	watched   bool          // the loop looks by itself soon
+	hungry    bool          // the loop waits for room in its backlog
+	kept      bool          // ConsumeClaim has returned, and the tasks go on
+	scopes    []*task.Scope // of adopted tasks
+	before    *claim        // an earlier claim whose task still runs
+	after     *claim        // the claim that waits for this one's task
 	view      view
 }
 
@@ -92,7 +94,15 @@ func (c *claim) enlistLocked(r *runner) {
 	}
 	r.before, r.after, c.active = nil, c.active, r
 	c.actives++
-	c.flight += int(r.n)
+	c.flight += int(r.n - r.done)
+}
+
+// landLocked takes tasks out that have ended or were taken back.
+func (c *claim) landLocked(n int) {
+	c.flight -= n
+	if c.left || c.kept {
+		c.pool.stray -= n
+	}
 }
 
 func (c *claim) dischargeLocked(r *runner) {
@@ -115,6 +125,10 @@ func (c *claim) succeededLocked(r *runner, from, to int32) Outcome {
 	case c.left:
 		counts.Strays += int64(to - from)
 		return Stray
+	case r.disowned:
+		counts.Strays += int64(to - from)
+		c.lineup.forget(r, from)
+		return Stray
 	case to > from:
 		counts.Succeeded += int64(to - from)
 		c.lineup.end(r, from, to)
@@ -135,7 +149,11 @@ func (c *claim) failedLocked(r *runner, i int32) Outcome {
 	case c.left:
 		counts.Strays++
 		return Stray
-	case c.scope.Cause() != nil:
+	case r.disowned:
+		counts.Strays++
+		c.lineup.forget(r, i)
+		return Stray
+	case r.task(i).call.Cancelled():
 		counts.Cancelled++
 		c.cancelled++
 		outcome = Cancelled

@@ -16,8 +16,11 @@ type session struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
+	id string
+
 	mu         sync.Mutex
 	generation int32
+	text       string // of the latest mark
 	marked     map[int32]int64
 	marks      []int64 // in the order of MarkOffset
 	resets     []int64
@@ -29,13 +32,13 @@ type session struct {
 func newSession() *session { return newSessionIn(context.Background()) }
 
 func newSessionIn(ctx context.Context) *session {
-	s := &session{generation: 1, marked: map[int32]int64{}}
+	s := &session{id: "m-1", generation: 1, marked: map[int32]int64{}}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	return s
 }
 
 func (s *session) Claims() map[string][]int32 { return nil }
-func (s *session) MemberID() string           { return "m-1" }
+func (s *session) MemberID() string           { return s.id }
 func (s *session) Context() context.Context   { return s.ctx }
 
 func (s *session) GenerationID() int32 {
@@ -52,8 +55,9 @@ func (s *session) next() int32 {
 	return s.generation
 }
 
-func (s *session) MarkOffset(_ string, partition int32, offset int64, _ string) {
+func (s *session) MarkOffset(_ string, partition int32, offset int64, text string) {
 	s.mu.Lock()
+	s.text = text
 	s.marked[partition] = max(s.marked[partition], offset)
 	s.marks = append(s.marks, offset)
 	call := s.onMark
@@ -99,6 +103,7 @@ type memberSession struct {
 	stored   int64 // what Committed says
 	text     string
 	refusal  error // of Store
+	unread   error // of Committed
 	ask      func(context.Context)
 	release  func(context.Context)
 }
@@ -127,6 +132,9 @@ func (c committer) Committed(ctx context.Context) (member.Position, error) {
 	if c.m.ask != nil {
 		c.m.ask(ctx)
 	}
+	if c.m.unread != nil {
+		return member.Position{Offset: -1}, c.m.unread
+	}
 	return member.Position{Offset: c.m.stored, Metadata: c.m.text}, ctx.Err()
 }
 
@@ -137,7 +145,7 @@ func (c committer) Store(_ context.Context, p member.Position) error {
 	c.m.mu.Lock()
 	defer c.m.mu.Unlock()
 	c.m.marked[c.partition] = max(c.m.marked[c.partition], p.Offset)
-	c.m.marks = append(c.m.marks, p.Offset)
+	c.m.marks, c.m.session.text = append(c.m.marks, p.Offset), p.Metadata
 	return c.m.refusal
 }
 

@@ -97,4 +97,10 @@ func (f *fanned) forget(r *runner, from int32) {
 	}
 }
 
+func (f *fanned) hold(r *runner, i int32) {
+	it := r.items[i]
+	f.out += int64(it.Value.size)
+	f.lanes.Hold(it, f.keys.lane(it.Value.ConsumerMessage))
+}
+
 func (f *fanned) clear() { f.lanes.Clear() }

@@ -16,7 +16,7 @@ import (
 type GroupHandler struct {
 	opts   Options
 	pool   *pool
-	heard  *assignments
+	heard  *ownership
 	logger *slog.Logger
 
 	mu      sync.Mutex
@@ -37,6 +37,7 @@ func (g *GroupHandler) BalanceStrategies(s ...sarama.BalanceStrategy) []sarama.B
 	for i, one := range s {
 		wrapped[i] = strategy.Heard(one, g.heard.hear)
 	}
+	g.heard.offer(len(s))
 	return wrapped
 }
 
@@ -68,8 +69,7 @@ func (g *GroupHandler) Cleanup(s sarama.ConsumerGroupSession) error {
 func (g *GroupHandler) ConsumeClaim(s sarama.ConsumerGroupSession, c sarama.ConsumerGroupClaim) error {
 	l := g.newLoop(s, c)
 	defer l.stop()
-	holding := g.heard.enter(l.key, l.stop)
-	defer g.heard.leave(l.key, holding)
+	l.predecessor = g.heard.enter(l)
 	defer context.AfterFunc(l.work, l.workEnded)()
 	g.enter(l.claim)
 	l.run()
@@ -83,6 +83,7 @@ func (g *GroupHandler) newLoop(s sarama.ConsumerGroupSession, c sarama.ConsumerG
 	l := &loop{
 		claim: newClaim(s.Context(), c, g.pool), group: s, session: s.Context(), work: workOf(s), heard: g.heard,
 		messages: c.Messages(), committer: committer, plan: plan, retry: g.opts.Retry,
+		memberID: s.MemberID(), recalled: make(chan struct{}), gone: make(chan struct{}), lingered: make(chan struct{}),
 		alarm: newAlarm(), open: true, first: true, lastCommit: -plan.CommitInterval,
 	}
 	l.account = account{limit: committer.MaxMetadata(), bare: plainSession(committer), next: -1}

@@ -65,7 +65,7 @@ func New(h Handler, o Options) (*GroupHandler, error) {
 	}
 	return &GroupHandler{
 		opts: o, pool: newPool(h, o), logger: o.Logger,
-		heard:   newAssignments(),
+		heard:   newOwnership(),
 		commits: map[context.Context]*commits{},
 	}, nil
 }

@@ -76,6 +76,7 @@ type ClaimEnd struct {
 	Waited    time.Duration // from the sign of revocation to the return
 	Succeeded int           // tasks that ended well in the grace
 	Cancelled int           // tasks that returned an error when they were cancelled; the next owner runs them again
+	Kept      int           // tasks that go on and are taken over when the partition comes back
 	Abandoned int           // tasks that still run; their results are dropped
 }
 

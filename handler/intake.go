@@ -34,7 +34,9 @@ func (l *loop) receive(m *sarama.ConsumerMessage, ok bool) {
 func (l *loop) take(batch []*sarama.ConsumerMessage) {
 	if l.first {
 		l.first = false
-		l.begin(batch[0].Offset)
+		if l.begin(batch[0].Offset); !l.open {
+			return
+		}
 	}
 	l.start(l.deliver(batch))
 }
@@ -58,11 +60,11 @@ func (l *loop) start(batch []*sarama.ConsumerMessage) {
 func (l *loop) deliver(batch []*sarama.ConsumerMessage) []*sarama.ConsumerMessage {
 	n := 0
 	for i, m := range batch {
-		if len(l.kept) > 0 || l.account.crowded(m.Offset) {
-			l.keep(batch[i:])
+		if len(l.aside) > 0 || l.account.crowded(m.Offset) {
+			l.setAside(batch[i:])
 			break
 		}
-		if l.account.deliver(m.Offset) {
+		if l.account.deliver(m, l.disown) {
 			batch[n] = m
 			n++
 		}

@@ -26,11 +26,18 @@ type loop struct {
 	group     sarama.ConsumerGroupSession
 	session   context.Context // of group
 	work      context.Context // ends when the member has to stop all tasks at once
-	heard     *assignments
+	heard     *ownership
 	messages  <-chan *sarama.ConsumerMessage
 	committer member.Committer
 	plan      *config.Plan
 	retry     retry.Policy
+
+	predecessor *loop // the claim before, whose tasks go on
+	memberID    string
+	marked      int64         // offset of the last mark over a plain session
+	recalled    chan struct{} // closed by the next claim, which takes over
+	gone        chan struct{} // closed when the partition has gone elsewhere
+	lingered    chan struct{} // closed when the loop does not linger any more
 
 	alarm   *alarm
 	resting bool // ends of tasks are left alone for a moment
@@ -42,7 +49,7 @@ type loop struct {
 	room    room
 
 	account    account
-	kept       []*sarama.ConsumerMessage // received, and not delivered as long as the account is crowded
+	aside      []*sarama.ConsumerMessage // received, and not delivered as long as the account is crowded
 	lastCommit time.Duration
 	succeeded  int        // tasks that ended well in this claim
 	again      []*failure // failed tasks, by the time of their next attempt
@@ -53,6 +60,9 @@ type loop struct {
 // backlog pauses the fetches.
 func (l *loop) run() {
 	defer l.alarm.stop()
+	if l.predecessor != nil {
+		l.adopt(l.predecessor)
+	}
 	for l.open {
 		wake := l.wake
 		if l.resting {
@@ -75,13 +85,13 @@ func (l *loop) run() {
 // workEnded stops starts and cancels tasks, whatever the loop is at: it may be at a log or a hook that takes its time.
 func (l *loop) workEnded() {
 	l.stop()
-	l.scope.Cancel(lostBy(context.Cause(l.work)))
+	l.cancelTasks(lostBy(context.Cause(l.work)))
 }
 
 // takeOver settles what ended and then leaves ends alone for a moment, unless the loop waits for room.
 func (l *loop) takeOver() {
 	now := l.exchange()
-	l.deliverKept()
+	l.deliverAside()
 	if !l.room.paused {
 		l.resting = true
 		l.alarm.set(atRest, now+rest, now)
@@ -103,7 +113,7 @@ func (l *loop) ring() {
 	}
 	if due[atLook] || due[atCommit] {
 		l.exchange()
-		l.deliverKept()
+		l.deliverAside()
 	}
 }
 

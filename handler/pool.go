@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/IBM/sarama"
+
 	"github.com/evenkeel-go/evenkeel/internal/schedule"
 )
 
@@ -30,13 +32,14 @@ type pool struct {
 	mu       sync.Mutex
 	running  int   // runners
 	starting int   // of them, those that have not taken their first run
-	stray    int   // of them, those whose claim has left
+	stray    int   // tasks that run for claims that are not held any more
 	held     int64 // bytes of all backlogs, see overhead
 	idle     chan struct{}
 	ring     schedule.Ring[*claim]
 	spare    []*runner
 	claims   map[Claim]*claim // that are held now
 	strays   map[Claim]*claim // that were given up with a task still running
+	kept     map[Claim]*claim // that have returned, and whose tasks go on
 	counts   Counts           // of tasks that are settled
 }
 
@@ -58,7 +61,7 @@ func limitsOf(o Options) limits {
 func newPool(h Handler, o Options) *pool {
 	return &pool{
 		handler: h, limits: limitsOf(o), keys: newKeys(o), procs: runtime.GOMAXPROCS(0), hooks: sortHooks(o.Hooks, o.Logger), logger: o.Logger, base: time.Now(), owner: rand.Uint64(), //nolint:gosec // told apart, not secret
-		claims: map[Claim]*claim{}, strays: map[Claim]*claim{},
+		claims: map[Claim]*claim{}, strays: map[Claim]*claim{}, kept: map[Claim]*claim{},
 	}
 }
 
@@ -150,6 +153,10 @@ func (p *pool) retireLocked(r *runner) (idle chan struct{}) {
 // tasks of a partition never overlap, not even with one that was given up.
 func (p *pool) enterLocked(c *claim) {
 	p.claims[c.key] = c
+	p.blockLocked(c)
+}
+
+func (p *pool) blockLocked(c *claim) {
 	if s := p.strays[c.key]; s != nil {
 		c.before, s.after = s, c
 	}
@@ -173,6 +180,11 @@ func (p *pool) closeLocked(c *claim) {
 // leaveLocked ends c. A task that still runs is a stray from now on, and its result is dropped.
 func (p *pool) leaveLocked(c *claim) (abandoned int) {
 	c.left = true
+	if c.kept {
+		c.kept = false
+		delete(p.kept, c.key)
+		p.stray -= c.flight
+	}
 	p.held -= c.view.bytes + int64(c.view.backlog)*overhead
 	if p.claims[c.key] == c {
 		delete(p.claims, c.key)
@@ -187,7 +199,6 @@ func (p *pool) leaveLocked(c *claim) (abandoned int) {
 
 // returnedLocked takes note that a stray task of c has returned. The last one lets the next claim of the partition start.
 func (p *pool) returnedLocked(c *claim) {
-	p.stray--
 	if c.flight > 0 {
 		return
 	}
@@ -198,4 +209,41 @@ func (p *pool) returnedLocked(c *claim) {
 		next.before, c.after = nil, nil
 		p.readyLocked(next)
 	}
+}
+
+// keepLocked lets the tasks of c go on without a claim.
+func (p *pool) keepLocked(c *claim) {
+	c.kept = true
+	if p.claims[c.key] == c {
+		delete(p.claims, c.key)
+	}
+	p.kept[c.key] = c
+	p.stray += c.flight
+}
+
+// adoptLocked gives the tasks of a kept claim to the next one of the partition, with what has ended of them already, and returns their
+// messages.
+func (p *pool) adoptLocked(c, old *claim) map[int64]*sarama.ConsumerMessage {
+	delete(p.kept, old.key)
+	p.stray -= old.flight
+	p.held -= old.view.bytes + int64(old.view.backlog)*overhead
+	inHand := map[int64]*sarama.ConsumerMessage{}
+	c.scopes = append(old.scopes, old.scope)
+	c.ended, c.failed = old.ended, old.failed
+	for _, f := range old.failed {
+		inHand[f.task.Offset] = f.task.ConsumerMessage
+	}
+	for r := old.active; r != nil; {
+		next := r.after
+		old.dischargeLocked(r)
+		r.claim = c
+		c.enlistLocked(r)
+		for i := r.done; i < r.n; i++ {
+			inHand[r.task(i).Offset] = r.task(i).ConsumerMessage
+			c.lineup.hold(r, i)
+		}
+		r = next
+	}
+	old.flight, old.kept = 0, false
+	return inHand
 }

@@ -70,12 +70,21 @@ func (l *loop) reason() Reason {
 	case stopping(l.group):
 		return Stopping
 	case l.session.Err() != nil:
-		return reasonOf(context.Cause(l.session))
+		return l.endOf(context.Cause(l.session))
 	case l.heard.holds(l.key, l.group.GenerationID()):
 		return StreamEnded
 	default:
 		return Rebalance
 	}
+}
+
+// endOf is why the session has ended. What the network did to a session says nothing about the membership where its lease is watched.
+func (l *loop) endOf(cause error) Reason {
+	r := reasonOf(cause)
+	if _, leased := l.group.(member.Session); leased && r == Lost && !errors.Is(cause, ErrLost) && !fromBroker(cause) {
+		return Rebalance
+	}
+	return r
 }
 
 // stopping says for sure that the user has ended the session. A plain sarama session leaves it to the cause.

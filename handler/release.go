@@ -20,7 +20,18 @@ func (l *loop) letGo() {
 	began := l.pool.now()
 	before := l.succeeded
 	l.close()
-	reason := l.drain()
+	reason, keep := l.drain()
+	if keep {
+		if n, ok := l.keep(); ok {
+			l.leave(ClaimEnd{
+				Claim: l.key, Reason: reason, Cause: context.Cause(l.session), Waited: l.pool.now() - began,
+				Succeeded: l.succeeded - before, Kept: n,
+			})
+			go l.linger() // ends when the next claim takes over, or with the ownership
+			return
+		}
+	}
+	defer l.heard.leave(l)
 	cancelled, abandoned := l.part(reason)
 	l.commitLast(reason)
 	l.leave(ClaimEnd{
@@ -48,7 +59,7 @@ func (l *loop) commitAll(now time.Duration) {
 
 // drain waits for the running task as long as the reason allows, cancels it and waits a moment more. A more urgent reason that
 // comes up meanwhile shortens the wait.
-func (l *loop) drain() Reason {
+func (l *loop) drain() (r Reason, keep bool) {
 	w := l.newWait()
 	defer w.timer.Stop()
 	for l.flying() {
@@ -56,8 +67,10 @@ func (l *loop) drain() Reason {
 		case <-l.wake:
 			l.settleAll()
 		case <-w.timer.C:
-			l.giveUp(w.reason)
-			return w.reason
+			if !w.keep {
+				l.giveUp(w.reason)
+			}
+			return w.reason, w.keep
 		case <-w.session:
 			w.session = nil
 			w.escalate(l)
@@ -69,12 +82,12 @@ func (l *loop) drain() Reason {
 			w.escalate(l)
 		}
 	}
-	return w.reason
+	return w.reason, false
 }
 
 // giveUp cancels what still runs.
 func (l *loop) giveUp(r Reason) {
-	l.scope.Cancel(l.cause(r))
+	l.cancelTasks(l.cause(r))
 	t := time.NewTimer(r.windDown(l.plan))
 	defer t.Stop()
 	for l.flying() {
@@ -96,7 +109,7 @@ func (l *loop) flying() bool {
 // part takes the last results over. What ends from here on is a stray: in one hold of the lock, so that no success is counted that
 // nobody commits.
 func (l *loop) part(r Reason) (cancelled, abandoned int) {
-	l.scope.Cancel(l.cause(r))
+	l.cancelTasks(l.cause(r))
 	p := l.pool
 	p.mu.Lock()
 	got := l.resultsLocked()
@@ -132,6 +145,8 @@ func (e ClaimEnd) entry() (level slog.Level, text string) {
 	switch {
 	case e.Abandoned > 0:
 		return slog.LevelWarn, "claim ended with a task that did not return when its context was cancelled: its result will be dropped"
+	case e.Kept > 0:
+		return slog.LevelDebug, "claim ended, and its tasks go on"
 	case e.Cancelled > 0:
 		return slog.LevelInfo, "claim ended with a cancelled task: the next owner of the partition runs it again"
 	default:

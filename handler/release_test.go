@@ -150,43 +150,38 @@ func TestRetryPauseHoldsUpNoRelease(t *testing.T) {
 	})
 }
 
-// A stream that broke while the partition is still ours ends its claim in peace, and a rebalance that comes up takes the peace away.
-func TestStreamThatEndsLetsItsTaskEnd(t *testing.T) {
+// A stream that broke while the partition is still ours ends its claim at once, and its task goes on.
+func TestStreamThatEndsLetsItsTaskGoOn(t *testing.T) {
 	for _, test := range []struct {
-		name    string
-		then    func(g *group)
-		want    time.Duration
-		reason  handler.Reason
-		abandon int
+		name      string
+		then      func(r *rejoining)
+		succeeded int64
+		strays    int64
 	}{
-		{"alone", func(*group) {}, time.Hour - time.Minute, handler.StreamEnded, 0},
-		{"then revoked", func(g *group) { g.assign() }, time.Minute, handler.Rebalance, 1},
-		{"then session ended", func(g *group) { eager.revoke(g, nil) }, time.Minute, handler.Rebalance, 1},
-		{"then stopped", func(g *group) { g.s.cancel(nil) }, time.Minute, handler.Stopping, 1},
+		{"then claimed again", func(r *rejoining) { r.rejoin() }, 1, 0},
+		{"then revoked", func(r *rejoining) { r.assign() }, 0, 1},
+		{"then the lease ended", func(r *rejoining) { r.member.stopWork(errTask) }, 0, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T) {
 				o := options(t)
 				var ends claimEnds
 				o.Hooks = []any{&ends}
-				g := newGroup(t, o, deaf(time.Hour))
-				g.assign(0)
-				c := newClaim(0, 3)
-				done := g.consume(c)
+				r := begin(t, o, false, deaf(time.Hour), "a")
 				time.Sleep(time.Minute)
-				took := elapsed(func() {
-					close(c.messages)
-					time.Sleep(time.Minute)
-					test.then(g)
-					<-done
-				})
-				if took.Truncate(time.Second) != test.want {
-					t.Errorf("the claim ended after %v, want %v", took, test.want)
+				close(r.claim.messages)
+				if took := elapsed(func() { <-r.done }); took != 0 {
+					t.Errorf("the claim ended after %v", took)
 				}
-				if e := ends.all()[0]; e.Reason != test.reason || e.Abandoned != test.abandon {
-					t.Errorf("claim end %+v, want reason %v and %d abandoned", e, test.reason, test.abandon)
+				if e := ends.all()[0]; e.Reason != handler.StreamEnded || e.Kept != 1 {
+					t.Errorf("claim end %+v", e)
 				}
+				test.then(r)
 				time.Sleep(time.Hour)
+				if s := r.Status(); s.Succeeded != test.succeeded || s.Strays != test.strays || s.Started != 1 {
+					t.Errorf("%+v", s.Counts)
+				}
+				r.group.end()
 			})
 		})
 	}

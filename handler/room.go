@@ -93,12 +93,26 @@ func (l *loop) weighLocked() {
 	}
 }
 
+// carriesLocked is what the claim's running and failed tasks hold.
+func (c *claim) carriesLocked() (n int, bytes int64) {
+	for r := c.active; r != nil; r = r.after {
+		for i := r.done; i < r.n; i++ {
+			n, bytes = n+1, bytes+int64(r.task(i).size)
+		}
+	}
+	for _, f := range c.failed {
+		n, bytes = n+1, bytes+int64(f.task.size)
+	}
+	return n, bytes
+}
+
 // makeRoom pauses or resumes by the backlog.
 func (l *loop) makeRoom() {
 	switch r := &l.room; {
-	case !r.paused && (r.full() || len(l.kept) > 0):
+	case !l.open: // the source is let go
+	case !r.paused && (r.full() || len(l.aside) > 0):
 		l.pause(true)
-	case r.paused && r.low() && len(l.kept) == 0:
+	case r.paused && r.low() && len(l.aside) == 0:
 		l.pause(false)
 	}
 }

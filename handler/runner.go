@@ -16,17 +16,18 @@ const bunch = time.Millisecond
 // runner is one slot at work: it takes a run of one claim's messages, calls the handler for each, and comes back for more.
 // A run is up to 64 short tasks or a single long one. The fields without a comment belong to the pool's lock.
 type runner struct {
-	pool  *pool
-	claim *claim
-	tasks []Task                 // the run by partition: a piece of memory. Set under the lock, read by the runner
-	items [schedule.MaxRun]*item // the run otherwise, where tasks is nil. The same
-	took  int32                  // how many were taken
-	next  atomic.Int32           // how many of the run were started; the one field that others touch while the run goes on
-	n     int32                  // how many of the run are still the runner's
-	done  int32                  // how many are settled
-	err   error                  // of the last task that was started, when it failed
-	begin time.Duration
-	turn  time.Duration // since when it serves this claim
+	pool     *pool
+	claim    *claim
+	tasks    []Task                 // the run by partition: a piece of memory. Set under the lock, read by the runner
+	items    [schedule.MaxRun]*item // the run otherwise, where tasks is nil. The same
+	took     int32                  // how many were taken
+	next     atomic.Int32           // how many of the run were started; the one field that others touch while the run goes on
+	n        int32                  // how many of the run are still the runner's
+	done     int32                  // how many are settled
+	disowned bool                   // its task was adopted for a message that is another one now
+	err      error                  // of the last task that was started, when it failed
+	begin    time.Duration
+	turn     time.Duration // since when it serves this claim
 
 	before, after *runner // in the claim's list of active ones
 }
@@ -88,7 +89,7 @@ func (r *runner) takeLocked(now time.Duration) (c *claim, watch bool) {
 	if r.tasks == nil {
 		clear(r.items[:r.took])
 	}
-	r.claim, r.tasks, r.err, r.took, r.done = nil, nil, nil, 0, 0
+	r.claim, r.tasks, r.err, r.took, r.done, r.disowned = nil, nil, nil, 0, 0, false
 	if c = p.nextLocked(previous, now-r.turn); c == nil {
 		return nil, false
 	}
@@ -137,7 +138,7 @@ func (r *runner) settleLocked(upTo int32) Outcome {
 	if r.err != nil && upTo == r.n {
 		good--
 	}
-	c.flight -= int(upTo - r.done)
+	c.landLocked(int(upTo - r.done))
 	r.pool.counts.Started += int64(upTo - r.done)
 	outcome := c.succeededLocked(r, r.done, good)
 	if good < upTo {
@@ -161,6 +162,6 @@ func (r *runner) takeBackLocked(from int32) {
 	} else {
 		c.lineup.putBack(r, from)
 	}
-	c.flight -= int(r.n - from)
+	c.landLocked(int(r.n - from))
 	r.n = from
 }

@@ -77,4 +77,6 @@ func (s *serial) forget(r *runner, from int32) {
 	s.held = from > 0
 }
 
+func (s *serial) hold(*runner, int32) { s.held = true }
+
 func (s *serial) clear() { s.queue.Clear() }

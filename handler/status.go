@@ -27,6 +27,7 @@ type Status struct {
 	Counts
 	Running int           `json:"running"` // tasks that run now, strays included
 	Stray   int           `json:"stray"`   // of them, those of partitions that were given up
+	Kept    int           `json:"kept"`    // of them, those that go on between two claims of their partition
 	Claims  []ClaimStatus `json:"claims"`  // by topic and partition
 }
 
@@ -116,7 +117,11 @@ func (p *pool) status() (s Status, distances []distance) {
 		s.Stray += c.flight
 		s.Started += c.startedLocked()
 	}
-	s.Running += s.Stray
+	for _, c := range p.kept {
+		s.Kept += c.flight
+		s.Started += c.startedLocked()
+	}
+	s.Running += s.Stray + s.Kept
 	return s, distances
 }
 

@@ -5,6 +5,7 @@ import "time"
 // wait is the state of a drain: what it waits for beside its tasks.
 type wait struct {
 	reason  Reason
+	keep    bool // tasks that still run then go on
 	timer   *time.Timer
 	until   time.Time // when the timer rings; zero for never
 	session <-chan struct{}
@@ -24,10 +25,14 @@ func (l *loop) newWait() *wait {
 func (w *wait) escalate(l *loop) {
 	r := l.reason()
 	w.reason = max(w.reason, r)
-	if r.cancelsFirst(l.plan) {
-		l.scope.Cancel(l.cause(r))
+	w.keep = l.keeps(w.reason)
+	if r.cancelsFirst(l.plan) && !w.keep {
+		l.cancelTasks(l.cause(r))
 	}
 	grace, limited := r.grace(l.plan)
+	if w.keep && (l.plan.CancelFirst || r == StreamEnded) { // what cannot end in time need not be waited for either
+		grace, limited = 0, true
+	}
 	if until := time.Now().Add(grace); limited && (w.until.IsZero() || until.Before(w.until)) {
 		w.until = until
 		w.timer.Reset(grace)

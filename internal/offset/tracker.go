@@ -66,6 +66,24 @@ func (t *Tracker) Finish(offset int64) bool {
 	return true
 }
 
+// Finished says whether a message that was delivered, or that lies below Next, is finished.
+func (t *Tracker) Finished(offset int64) bool {
+	if offset < t.Next() {
+		return true
+	}
+	n, ok := t.window.find(offset)
+	return ok && t.window.isFinished(n)
+}
+
+// NextUnfinished returns the first delivered message at or beyond an offset that is not finished.
+func (t *Tracker) NextUnfinished(from int64) (offset int64, ok bool) {
+	n := t.window.next(t.window.from(from), false)
+	if n == t.window.end {
+		return 0, false
+	}
+	return t.window.offset(n), true
+}
+
 // advance moves the frontier past what is finished.
 func (t *Tracker) advance() {
 	t.window.trim()

@@ -76,6 +76,11 @@ func (w *window) find(offset int64) (n int64, ok bool) {
 	return n, w.offset(n) == offset
 }
 
+// from returns the number of the first offset that is not below the given one, end if there is none.
+func (w *window) from(offset int64) int64 {
+	return w.base + int64(sort.Search(int(w.len()), func(i int) bool { return w.offset(w.base+int64(i)) >= offset }))
+}
+
 func (w *window) finish(n int64) {
 	i := n & w.mask()
 	w.finished[i>>6] |= 1 << (i & 63)

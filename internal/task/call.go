@@ -72,6 +72,12 @@ func (c *Call) End() {
 	c.inner.Load().cancel(ErrEnded)
 }
 
+// Cancel ends the context of this call alone with cause.
+func (c *Call) Cancel(cause error) { c.real().cancel(cause) }
+
+// Cancelled says that the call's scope has been cancelled.
+func (c *Call) Cancelled() bool { return c.scope.Cause() != nil }
+
 // Deadline implements context.Context: a call has none of its own.
 func (c *Call) Deadline() (time.Time, bool) { return c.scope.ctx.Deadline() }
 

@@ -1,0 +1,126 @@
+package handler
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/internal/member"
+	"github.com/evenkeel-go/evenkeel/internal/offset"
+)
+
+// Why the tasks of the claim before cannot be taken over. Each says that somebody else may have had the partition in between.
+var (
+	errNewMember  = errors.New("the broker has made a new member of this one")
+	errGeneration = errors.New("a generation of the group was missed")
+	errStamp      = errors.New("the partition's commit has another owner's stamp")
+	errUnread     = errors.New("the partition's commit could not be read")
+	errOffset     = errors.New("the claim starts at another offset than was committed")
+)
+
+// adopt takes over the tasks that go on since the claim before, whether or not the broker delivers their messages again. It does
+// nothing when the partition is revoked before it is proven that nobody else had it: they go on then, for the next claim.
+func (l *loop) adopt(old *loop) {
+	stored, err := l.committer.Committed(l.intake)
+	if l.intake.Err() != nil {
+		l.open = false
+		return
+	}
+	why := l.doubt(old, stored, err)
+	close(old.recalled)
+	<-old.lingered
+	if old.givenUp() {
+		l.block()
+		return
+	}
+	if why != nil {
+		l.logger.LogAttrs(context.Background(), slog.LevelWarn,
+			"the partition has come back, but its running tasks cannot be taken over: they are cancelled and run again", attrError(why))
+		old.abandon(lostBy(why))
+		l.block()
+		return
+	}
+	if !l.inherit(old) {
+		l.block()
+	}
+}
+
+// doubt says why somebody else may have had the partition since the claim before, nil when nobody can.
+func (l *loop) doubt(old *loop, stored member.Position, err error) error {
+	state, _ := offset.Decode(stored.Metadata, stored.Offset)
+	switch {
+	case old.memberID != l.group.MemberID():
+		return errNewMember
+	case !l.heard.unbroken(l.key):
+		return errGeneration
+	case old.account.bare && l.source.InitialOffset() != old.marked:
+		return errOffset // all that a plain sarama session tells
+	case old.account.bare:
+		return nil
+	case err != nil:
+		return errUnread
+	case state.Stamp != old.account.stamp:
+		return errStamp
+	}
+	return nil
+}
+
+// inherit makes this loop go on where the old one was. The old one's goroutine has ended.
+func (l *loop) inherit(old *loop) bool {
+	l.lineup.follow(old.account.track != nil)
+	p := l.pool
+	p.mu.Lock()
+	if old.left { // the partition has gone elsewhere just now
+		p.mu.Unlock()
+		return false
+	}
+	inHand := p.adoptLocked(l.claim, old.claim)
+	l.backlog, l.bytes = l.carriesLocked()
+	l.backlog, l.bytes = l.backlog+l.claim.ended.n, l.bytes+l.claim.ended.bytes
+	n := l.flight
+	p.mu.Unlock()
+	l.first = false
+	l.account, old.account = old.account, account{}
+	l.account.running, l.account.inHand = false, inHand
+	l.heard.leave(old)
+	l.finished.Store(l.account.committable())
+	l.startsAt(l.account.committable())
+	l.logger.LogAttrs(context.Background(), slog.LevelInfo, "running tasks are taken over from the claim before", slog.Int("tasks", n))
+	l.account.dirty = true // the text says that tasks run without a claim
+	l.exchange()
+	return true
+}
+
+// block holds starts back while tasks of an earlier claim run that were given up.
+func (l *loop) block() {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	l.pool.blockLocked(l.claim)
+}
+
+// disown gives up an adopted task whose message is another one now: the log was replaced under its offset. Its result counts for
+// nothing, and the message waits until the task has returned where their order counts.
+func (l *loop) disown(mine, m *sarama.ConsumerMessage) {
+	l.logger.LogAttrs(context.Background(), slog.LevelError,
+		"another message has come at the offset of a running task: the task is cancelled and its result will be dropped", attrOffset(m.Offset))
+	l.backlog--
+	l.bytes -= int64(size(mine))
+	l.pool.mu.Lock()
+	var found *Task
+	for r := l.active; r != nil; r = r.after {
+		if t := r.task(r.n - 1); r.done < r.n && t.Offset == m.Offset {
+			r.disowned, found = true, t
+		}
+	}
+	l.pool.mu.Unlock()
+	if found != nil {
+		found.call.Cancel(ErrLost)
+	}
+}
+
+// sameMessage compares a message that is delivered again with the one that a task has: the log may have been replaced under its offset.
+func sameMessage(a, b *sarama.ConsumerMessage) bool {
+	return a.Timestamp.Equal(b.Timestamp) && string(a.Key) == string(b.Key) && len(a.Value) == len(b.Value)
+}

@@ -1,0 +1,414 @@
+package handler_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/offset"
+)
+
+// rejoining is a member whose partition 0 comes back in session after session.
+type rejoining struct {
+	*group
+	t      *testing.T
+	member *memberSession // nil over a plain session
+	log    []*sarama.ConsumerMessage
+	claim  *claim
+	done   <-chan struct{}
+	from   int64 // where the next claim starts
+}
+
+// begin claims the partition in a first session. Over a plain session the claim starts at a commit.
+func begin(t *testing.T, o handler.Options, plain bool, f handler.Func, keys ...string) *rejoining {
+	t.Helper()
+	r := &rejoining{group: newGroup(t, o, f), t: t}
+	for i, k := range keys {
+		r.log = append(r.log, &sarama.ConsumerMessage{Topic: topic, Offset: int64(i), Key: []byte(k), Value: []byte("v"), Timestamp: time.Unix(int64(i), 0)})
+	}
+	if !plain {
+		r.member = newMemberSession()
+		r.group.s = r.member.session
+	}
+	r.assign(0)
+	r.start()
+	return r
+}
+
+// start claims the partition: the broker delivers from what is committed.
+func (r *rejoining) start() {
+	r.claim = newClaim(0, 0)
+	r.claim.initial, r.claim.end = r.from, int64(len(r.log))
+	for _, m := range r.log {
+		if m != nil && m.Offset >= r.from {
+			again := *m
+			r.claim.messages <- &again
+		}
+	}
+	if r.member != nil {
+		r.done = r.consumeIn(r.member, r.claim)
+	} else {
+		r.done = r.consume(r.claim)
+	}
+	synctest.Wait()
+}
+
+// end ends the session as an eager rebalance does.
+func (r *rejoining) endSession(cause error) {
+	r.s.cancel(cause)
+	<-r.done
+	r.from = max(r.s.committed(0), r.from)
+	fresh := newSession()
+	fresh.marked, fresh.generation = r.s.marked, r.s.GenerationID()
+	if r.member != nil {
+		next := newMemberSession()
+		next.work, next.stopWork = r.member.work, r.member.stopWork
+		next.stored, next.text = r.from, cmp.Or(r.s.text, r.member.text)
+		next.session, r.member = fresh, next
+	}
+	r.s = fresh
+}
+
+// rejoin brings the partition back in the next generation.
+func (r *rejoining) rejoin() {
+	r.endSession(sarama.ErrRebalanceInProgress)
+	r.assign(0)
+	r.start()
+}
+
+func eachKind(t *testing.T, test func(t *testing.T, order handler.Order, plain bool)) {
+	t.Helper()
+	for _, order := range []handler.Order{handler.ByPartition, handler.ByKey, handler.None} {
+		for _, plain := range []bool{false, true} {
+			name := order.String() + map[bool]string{true: ", plain session", false: ""}[plain]
+			t.Run(name, func(t *testing.T) { inVirtualTime(t, func(t *testing.T) { test(t, order, plain) }) })
+		}
+	}
+}
+
+// G4: a task goes on when its partition comes back, and its result is committed by the new claim. Through any number of generations.
+func TestTaskOutlivesThreeGenerations(t *testing.T) {
+	eachKind(t, func(t *testing.T, order handler.Order, plain bool) {
+		r := begin(t, ordered(t, order, 2), plain, deaf(time.Hour), "a", "a", "a")
+		for range 3 {
+			time.Sleep(10 * time.Minute)
+			r.rejoin()
+		}
+		if s := r.Status(); s.Running != len(r.seen.all()) || s.Stray != 0 || s.Kept != 0 {
+			t.Errorf("after three rebalances %+v", s)
+		}
+		time.Sleep(31 * time.Minute)
+		want := map[handler.Order]int64{handler.ByPartition: 1, handler.ByKey: 1, handler.None: 2}[order]
+		r.wantCommitted(0, want)
+		time.Sleep(3 * time.Hour)
+		r.wantCommitted(0, 3)
+		if n := r.seen.count(); n != 3 {
+			t.Errorf("%d starts of 3 messages", n)
+		}
+		r.group.end()
+	})
+}
+
+// What ends between two claims counts for the next one, at once where the commit has an answer.
+func TestTaskThatEndsBetweenTwoClaimsCounts(t *testing.T) {
+	eachKind(t, func(t *testing.T, order handler.Order, plain bool) {
+		r := begin(t, ordered(t, order, 2), plain, deaf(time.Hour), "a", "b")
+		time.Sleep(time.Hour - 10*time.Second)
+		r.endSession(sarama.ErrRebalanceInProgress)
+		time.Sleep(20 * time.Second)
+		r.assign(0)
+		if !plain {
+			r.from = r.s.committed(0)
+			r.member.stored, r.member.text = r.from, r.s.text
+		}
+		r.start()
+		time.Sleep(2 * time.Hour)
+		r.wantCommitted(0, 2)
+		if n := r.seen.count(); n != 2 {
+			t.Errorf("%d starts of 2 messages", n)
+		}
+		r.group.end()
+	})
+}
+
+// G5: when the partition goes elsewhere, its tasks are cancelled at once, and what they return is dropped and counted.
+func TestTaskOfAPartitionThatGoesElsewhereIsCancelled(t *testing.T) {
+	eachKind(t, func(t *testing.T, order handler.Order, plain bool) {
+		var cancelled error
+		r := begin(t, ordered(t, order, 1), plain, func(ctx context.Context, _ *handler.Task) error {
+			<-ctx.Done()
+			cancelled = context.Cause(ctx)
+			return nil
+		}, "a")
+		time.Sleep(time.Minute)
+		r.endSession(sarama.ErrRebalanceInProgress)
+		time.Sleep(10 * time.Second)
+		if s := r.Status(); s.Kept != 1 || s.Running != 1 {
+			t.Errorf("between two sessions %+v", s)
+		}
+		r.assign(1)
+		synctest.Wait()
+		if !errors.Is(cancelled, handler.ErrRevoked) {
+			t.Errorf("cancelled with %v", cancelled)
+		}
+		r.wantCommitted(0, 0)
+		if s := r.Status(); s.Strays != 1 || s.Running != 0 || s.Kept != 0 {
+			t.Errorf("status %+v", s)
+		}
+		r.group.end()
+	})
+}
+
+// A member takes nothing over that somebody else may have had: its tasks are cancelled and have returned before the message runs again.
+func TestTaskIsNotAdoptedInDoubt(t *testing.T) {
+	foreign := offset.State{Stamp: offset.Stamp{Owner: 1, Count: 5}}.Encode(4096)
+	for _, test := range []struct {
+		name   string
+		plain  bool
+		change func(r *rejoining)
+	}{
+		{"another owner's stamp", false, func(r *rejoining) { r.member.text = foreign }},
+		{"no stamp", false, func(r *rejoining) { r.member.text = "" }},
+		{"a foreign text", false, func(r *rejoining) { r.member.text = "consumer-1@host" }},
+		{"a new member id", false, func(r *rejoining) { r.s.id = "m-2" }},
+		{"a missed generation", false, func(r *rejoining) { r.s.next() }},
+		{"a commit that cannot be read", false, func(r *rejoining) { r.member.unread = sarama.ErrTopicAuthorizationFailed }},
+		{"a new member id, plain", true, func(r *rejoining) { r.s.id = "m-2" }},
+		{"a missed generation, plain", true, func(r *rejoining) { r.s.next() }},
+		{"another offset, plain", true, func(r *rejoining) { r.from++; r.log = append(r.log, &sarama.ConsumerMessage{Topic: topic, Offset: 2}) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T) {
+				var running, most int
+				var causes []error
+				r := begin(t, options(t), test.plain, func(ctx context.Context, _ *handler.Task) error {
+					running++
+					most = max(most, running)
+					<-ctx.Done()
+					causes = append(causes, context.Cause(ctx))
+					time.Sleep(time.Minute) // winds down
+					running--
+					return nil
+				}, "a", "a")
+				time.Sleep(time.Minute)
+				r.endSession(sarama.ErrRebalanceInProgress)
+				test.change(r)
+				r.assign(0)
+				r.start()
+				time.Sleep(30 * time.Second)
+				synctest.Wait()
+				if len(causes) != 1 || !errors.Is(causes[0], handler.ErrLost) || r.seen.count() != 1 {
+					t.Errorf("cancelled with %v, %d starts", causes, r.seen.count())
+				}
+				time.Sleep(time.Hour)
+				if n := r.seen.count(); n != 2 || most != 1 {
+					t.Errorf("%d starts, %d at once", n, most)
+				}
+				r.group.end()
+			})
+		})
+	}
+}
+
+// G12: the lease holds between two claims too; over a plain session, of which nobody knows how it fares, it is a fixed time.
+func TestKeptTasksAreUnderALease(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		inVirtualTime(t, func(t *testing.T) {
+			var at time.Time
+			o := options(t)
+			r := begin(t, o, plain, func(ctx context.Context, _ *handler.Task) error {
+				<-ctx.Done()
+				at = time.Now()
+				return ctx.Err()
+			}, "a")
+			time.Sleep(time.Minute)
+			r.endSession(sarama.ErrRebalanceInProgress)
+			ended := time.Now()
+			want := o.Plan.Lease
+			if !plain {
+				want = 5 * time.Second
+				time.Sleep(want)
+				r.member.stopWork(errTask)
+			}
+			time.Sleep(time.Hour)
+			if got := at.Sub(ended); got != want {
+				t.Errorf("plain %v: cancelled after %v, want %v", plain, got, want)
+			}
+			r.group.end()
+		})
+	}
+}
+
+// A session that the network has ended says nothing of the membership where the lease is watched; over a plain session it is taken
+// as lost. The broker's word counts in both.
+func TestWhatASessionEndedWithDecides(t *testing.T) {
+	for _, test := range []struct {
+		cause error
+		kept  [2]int // with a lease, over a plain session
+	}{
+		{sarama.ErrRebalanceInProgress, [2]int{1, 1}},
+		{sarama.ErrSessionConsumeClaimExited, [2]int{1, 1}},
+		{sarama.ErrSessionPartitionCountChanged, [2]int{1, 1}},
+		{sarama.ErrNotConnected, [2]int{1, 0}},
+		{sarama.ErrSessionHeartbeatFailed, [2]int{1, 0}},
+		{sarama.ErrUnknownMemberId, [2]int{0, 0}},
+		{sarama.ErrIllegalGeneration, [2]int{0, 0}},
+		{sarama.ErrFencedInstancedId, [2]int{0, 0}},
+		{handler.ErrLost, [2]int{0, 0}},
+		{context.Canceled, [2]int{0, 0}},
+	} {
+		for i, plain := range []bool{false, true} {
+			inVirtualTime(t, func(t *testing.T) {
+				r := begin(t, options(t), plain, obedient(time.Hour), "a")
+				time.Sleep(time.Minute)
+				r.endSession(test.cause)
+				synctest.Wait()
+				if got := r.Status().Kept; got != test.kept[i] {
+					t.Errorf("%v, plain %v: %d tasks go on, want %d", test.cause, plain, got, test.kept[i])
+				}
+				r.assign()
+				r.group.end()
+			})
+		}
+	}
+}
+
+// Where another strategy is offered as well, a round may be won by one that knows nothing of us.
+func TestNothingIsKeptInAMixedGroup(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		r := begin(t, options(t), false, obedient(time.Hour), "a")
+		r.BalanceStrategies(sarama.NewBalanceStrategySticky(), sarama.NewBalanceStrategyRange())
+		time.Sleep(time.Minute)
+		r.endSession(sarama.ErrRebalanceInProgress)
+		if s := r.Status(); s.Kept != 0 || s.Cancelled != 1 {
+			t.Errorf("status %+v", s)
+		}
+		r.group.end()
+	})
+}
+
+// Adopted tasks hold their key; other keys go on.
+func TestAdoptedTaskHoldsItsKey(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		r := begin(t, ordered(t, handler.ByKey, 9), false, func(ctx context.Context, m *handler.Task) error {
+			if m.Offset == 0 {
+				return deaf(2*time.Hour)(ctx, m)
+			}
+			return nil
+		}, "a", "b", "a", "c", "b")
+		time.Sleep(time.Minute)
+		r.rejoin()
+		if got := r.seen.all(); slices.Contains(got, 2) || len(got) != 4 {
+			t.Errorf("started %v while 0 of the same key as 2 runs", got)
+		}
+		time.Sleep(2 * time.Hour)
+		if got := r.seen.all(); len(got) != 5 || got[4] != 2 {
+			t.Errorf("started %v", got)
+		}
+		r.wantCommitted(0, 5)
+		r.group.end()
+	})
+}
+
+// A task whose message is no longer in the log is adopted all the same, and what waited and is gone does not hold the commit up.
+func TestAdoptionDoesNotNeedTheMessages(t *testing.T) {
+	eachKind(t, func(t *testing.T, order handler.Order, plain bool) {
+		r := begin(t, ordered(t, order, 1), plain, deaf(time.Hour), "a", "a", "a", "a")
+		time.Sleep(time.Minute)
+		r.log[0], r.log[2] = nil, nil // compacted
+		r.rejoin()
+		time.Sleep(5 * time.Hour)
+		r.wantStarted(0, 1, 3)
+		r.wantCommitted(0, 4)
+		r.group.end()
+	})
+}
+
+// The log was replaced under the offset: the message there is another one, and runs once the task of the old one has returned.
+func TestAnotherMessageAtTheOffsetRuns(t *testing.T) {
+	for _, change := range []func(m *sarama.ConsumerMessage){
+		func(m *sarama.ConsumerMessage) { m.Timestamp = m.Timestamp.Add(time.Second) },
+		func(m *sarama.ConsumerMessage) { m.Value = []byte("longer") },
+		func(m *sarama.ConsumerMessage) { m.Key = []byte("other") },
+	} {
+		inVirtualTime(t, func(t *testing.T) {
+			r := begin(t, options(t), false, obedient(time.Hour), "a", "a")
+			time.Sleep(time.Minute)
+			other := *r.log[0]
+			change(&other)
+			r.log[0] = &other
+			r.rejoin()
+			time.Sleep(3 * time.Hour)
+			r.wantStarted(0, 0, 1)
+			r.wantCommitted(0, 2)
+			if s := r.Status(); s.Strays != 1 || s.Succeeded != 2 {
+				t.Errorf("%+v", s.Counts)
+			}
+			r.group.end()
+		})
+	}
+}
+
+// A task that fails after its adoption is tried again, and its message is not run twice at once.
+func TestAdoptedTaskThatFailsIsTriedAgain(t *testing.T) {
+	eachKind(t, func(t *testing.T, order handler.Order, plain bool) {
+		o := ordered(t, order, 3)
+		o.Retry.Initial, o.Retry.Max = time.Hour, time.Hour
+		r := begin(t, o, plain, func(context.Context, *handler.Task) error {
+			time.Sleep(10 * time.Minute)
+			return errTask
+		}, "a", "a")
+		time.Sleep(time.Minute)
+		r.rejoin()
+		time.Sleep(9*time.Minute + 30*time.Second)
+		if s := r.Status(); s.Failed == 0 || s.Claims[0].Backlog != 2 || !s.Claims[0].Retrying {
+			t.Errorf("%+v", s)
+		}
+		want := map[handler.Order]int{handler.ByPartition: 2, handler.ByKey: 2, handler.None: 4}[order]
+		time.Sleep(time.Hour)
+		if got := r.seen.all(); len(got) != want || !slices.Contains(got[1:], 0) {
+			t.Errorf("started %v", got)
+		}
+		r.group.end()
+	})
+}
+
+// A claim that is revoked before it has proven that nobody else had the partition leaves the tasks to the next one.
+func TestRevocationDuringAdoptionLeavesTheTasks(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		r := begin(t, options(t), false, deaf(time.Hour), "a")
+		time.Sleep(time.Minute)
+		r.endSession(sarama.ErrRebalanceInProgress)
+		r.member.ask = func(ctx context.Context) { <-ctx.Done() }
+		r.assign(0)
+		r.start()
+		r.rejoin()
+		time.Sleep(2 * time.Hour)
+		r.wantStarted(0)
+		r.wantCommitted(0, 1)
+		r.group.end()
+	})
+}
+
+// A short task has its grace first: where it ends in it, nothing is left to adopt, wherever the partition goes.
+func TestShortTasksEndInTheGrace(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		o := with(t, config.Input{Expected: time.Second, Eager: true})
+		r := begin(t, o, false, deaf(time.Second), "a")
+		time.Sleep(500 * time.Millisecond)
+		r.endSession(sarama.ErrRebalanceInProgress)
+		r.wantCommitted(0, 1)
+		if s := r.Status(); s.Kept != 0 || s.Succeeded != 1 {
+			t.Errorf("%+v", s)
+		}
+		r.group.end()
+	})
+}

@@ -1,0 +1,131 @@
+package handler
+
+import (
+	"context"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/internal/member"
+)
+
+// A claim whose tasks may go on returns without them, and its loop lingers: it takes what ends and commits it, until the next claim of
+// the partition takes the tasks over, the partition goes elsewhere, or the member has to stop all tasks.
+
+// keeps says that running tasks go on after the claim: the session ends, and the partition may come back to this member.
+func (l *loop) keeps(r Reason) bool {
+	if r == Lost || r == Stopping || r == Rebalance && l.session.Err() == nil {
+		return false
+	}
+	return l.heard.keeps(l.key, l.group.GenerationID())
+}
+
+// keep hands the running tasks to the lingering loop. It returns false when there is none, or the partition has gone meanwhile.
+func (l *loop) keep() (n int, ok bool) {
+	l.pool.mu.Lock()
+	n = l.flight
+	l.pool.mu.Unlock()
+	if n == 0 || !l.heard.linger(l) {
+		return 0, false
+	}
+	l.account.running = true
+	l.commit(l.pool.now())
+	l.marked = l.account.committable()
+	l.pool.mu.Lock()
+	l.pool.keepLocked(l.claim)
+	l.backlog, l.bytes = l.carriesLocked()
+	l.weighLocked()
+	l.pool.mu.Unlock()
+	return n, true
+}
+
+// linger is the loop's goroutine after ConsumeClaim has returned. It ends when the next claim recalls it, or with the ownership.
+func (l *loop) linger() {
+	defer close(l.lingered)
+	defer context.AfterFunc(l.work, l.workEnded)()
+	limit := l.lingerLimit()
+	defer limit.Stop()
+	for {
+		select {
+		case <-l.recalled:
+			l.committer.Release(expired())
+			return
+		case <-l.gone:
+			l.committer.Release(expired())
+			return
+		case <-l.work.Done():
+			l.abandon(l.cause(Lost))
+			return
+		case <-limit.C:
+			l.abandon(ErrLost)
+			return
+		case <-l.wake:
+			l.settleLingering()
+		}
+	}
+}
+
+// lingerLimit bounds the time without a claim over a plain sarama session: nobody watches over the membership there. A member that has
+// not joined again by then may have been expelled.
+func (l *loop) lingerLimit() *time.Timer {
+	if _, own := l.group.(member.Session); own {
+		t := time.NewTimer(time.Hour)
+		t.Stop()
+		return t
+	}
+	return time.NewTimer(l.plan.Lease)
+}
+
+// settleLingering commits what has ended with the generation of the claim: the broker decides. Over a plain sarama session there is no
+// such commit, and the next claim makes it.
+func (l *loop) settleLingering() {
+	now := l.exchange()
+	if l.account.dirty && !l.account.bare {
+		l.commit(now)
+	}
+}
+
+// moved hears that the partition has gone elsewhere. When it has returned, no claim can take the tasks over any more. It does not block.
+func (l *loop) moved() {
+	l.giveUpTasks(ErrRevoked)
+	close(l.gone)
+}
+
+// abandon gives the tasks up: whoever owns the partition now runs them again. What still returns is dropped.
+func (l *loop) abandon(cause error) {
+	l.giveUpTasks(cause)
+	l.heard.leave(l)
+	l.committer.Release(expired())
+}
+
+func (l *loop) giveUpTasks(cause error) {
+	l.pool.mu.Lock()
+	if l.claim.kept {
+		l.pool.leaveLocked(l.claim)
+	}
+	l.pool.mu.Unlock()
+	l.cancelTasks(cause)
+}
+
+// givenUp says that the tasks are no longer there to be taken over.
+func (l *loop) givenUp() bool {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	return l.left
+}
+
+// expired is for a release that waits for nothing.
+func expired() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// cancelTasks ends the contexts of all tasks of the claim, adopted ones too.
+func (c *claim) cancelTasks(cause error) {
+	c.scope.Cancel(cause)
+	c.pool.mu.Lock()
+	adopted := c.scopes
+	c.pool.mu.Unlock()
+	for _, s := range adopted {
+		s.Cancel(cause)
+	}
+}

@@ -1,0 +1,135 @@
+package handler
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/evenkeel-go/evenkeel/internal/strategy"
+)
+
+// ownership is what this member knows of the partitions it owns. An assignment without a partition is the earliest sign that it is
+// revoked: sarama tells the strategy before it closes the claim.
+type ownership struct {
+	mu         sync.Mutex
+	latest     strategy.Assignment
+	generation int32
+	mixed      bool // more than one strategy is offered, and another one than ours to hear may win a round
+	chains     map[Claim]*chain
+}
+
+// chain is the ownership of a partition from one claim to the next, for as long as nobody else can have had it in between: the last
+// assignment received that contained the partition was of one generation, and the next one received is of the same or of the next.
+// Joins that were answered without an assignment do not count, and neither does what a session knows.
+type chain struct {
+	generation int32
+	gap        bool  // a generation was missed
+	claim      *loop // the claim that is held now, nil between two
+	lingering  *loop // a claim before that has returned, and whose tasks go on
+}
+
+// offer hears how many strategies are offered.
+func (o *ownership) offer(n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.mixed = n > 1
+}
+
+func newOwnership() *ownership { return &ownership{chains: map[Claim]*chain{}} }
+
+// hear is the [strategy.Listener]. When it has returned, nothing starts any more on a partition that the assignment does not contain,
+// and what ran there beyond its claim is cancelled.
+func (o *ownership) hear(latest strategy.Assignment, generation int32) {
+	for _, c := range o.replace(latest, generation) {
+		if c.claim != nil {
+			c.claim.stop()
+		}
+		if c.lingering != nil {
+			c.lingering.moved()
+		}
+	}
+}
+
+// replace returns the chains that have ended.
+func (o *ownership) replace(latest strategy.Assignment, generation int32) (ended []chain) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.latest, o.generation = latest, generation
+	for key, c := range o.chains {
+		if !slices.Contains(latest[key.Topic], key.Partition) {
+			ended = append(ended, *c)
+			delete(o.chains, key)
+			continue
+		}
+		c.gap = c.gap || generation > c.generation+1
+		c.generation = generation
+	}
+	return ended
+}
+
+// enter registers a claim, and returns the one before it whose tasks go on, nil for none.
+func (o *ownership) enter(l *loop) (lingering *loop) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := o.chains[l.key]
+	if c == nil {
+		c = &chain{generation: l.group.GenerationID()}
+		o.chains[l.key] = c
+	}
+	c.claim = l
+	return c.lingering
+}
+
+// leave takes a claim out whose tasks have ended, or are given up.
+func (o *ownership) leave(l *loop) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := o.chains[l.key]
+	if c == nil {
+		return
+	}
+	if c.claim == l {
+		c.claim = nil
+	}
+	if c.lingering == l {
+		c.lingering = nil
+	}
+	if c.claim == nil && c.lingering == nil {
+		delete(o.chains, l.key)
+	}
+}
+
+// linger makes a claim that is held now one whose tasks go on after it. It returns false when the partition is no longer ours.
+func (o *ownership) linger(l *loop) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := o.chains[l.key]
+	if c == nil || c.claim != l || c.lingering != nil {
+		return false
+	}
+	c.claim, c.lingering, c.gap = nil, l, false
+	return true
+}
+
+// unbroken says that nobody else can have had the partition since the claim before.
+func (o *ownership) unbroken(key Claim) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := o.chains[key]
+	return c != nil && !c.gap
+}
+
+// holds says that the assignment of this very generation contains key. An older one proves nothing: a leader that is not ours may
+// send an empty assignment, of which sarama tells nobody (consumer_group.go:505).
+func (o *ownership) holds(key Claim, generation int32) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.latest != nil && o.generation == generation && slices.Contains(o.latest[key.Topic], key.Partition)
+}
+
+// keeps says that tasks may go on between two claims.
+func (o *ownership) keeps(key Claim, generation int32) bool {
+	o.mu.Lock()
+	mixed := o.mixed
+	o.mu.Unlock()
+	return !mixed && o.holds(key, generation)
+}
