@@ -67,11 +67,11 @@ func (r *rejoining) endSession(cause error) {
 	<-r.done
 	r.from = max(r.s.committed(0), r.from)
 	fresh := newSession()
-	fresh.marked, fresh.generation = r.s.marked, r.s.GenerationID()
+	fresh.marked, fresh.generation = map[int32]int64{0: r.from}, r.s.GenerationID()
 	if r.member != nil {
 		next := newMemberSession()
 		next.work, next.stopWork = r.member.work, r.member.stopWork
-		next.stored, next.text = r.from, cmp.Or(r.s.text, r.member.text)
+		next.stored, next.text = r.from, cmp.Or(r.s.lastText(), r.member.text)
 		next.session, r.member = fresh, next
 	}
 	r.s = fresh
@@ -127,7 +127,7 @@ func TestTaskThatEndsBetweenTwoClaimsCounts(t *testing.T) {
 		r.assign(0)
 		if !plain {
 			r.from = r.s.committed(0)
-			r.member.stored, r.member.text = r.from, r.s.text
+			r.member.stored, r.member.text = r.from, r.s.lastText()
 		}
 		r.start()
 		time.Sleep(2 * time.Hour)
@@ -239,6 +239,7 @@ func TestKeptTasksAreUnderALease(t *testing.T) {
 				r.member.stopWork(errTask)
 			}
 			time.Sleep(time.Hour)
+			synctest.Wait()
 			if got := at.Sub(ended); got != want {
 				t.Errorf("plain %v: cancelled after %v, want %v", plain, got, want)
 			}

@@ -94,6 +94,12 @@ func (s *session) committed(partition int32) int64 {
 	return s.marked[partition]
 }
 
+func (s *session) lastText() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text
+}
+
 // memberSession is a session whose member holds a lease and commits by itself.
 type memberSession struct {
 	*session
