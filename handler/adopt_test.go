@@ -24,7 +24,8 @@ type rejoining struct {
 	log    []*sarama.ConsumerMessage
 	claim  *claim
 	done   <-chan struct{}
-	from   int64 // where the next claim starts
+	from   int64    // where the next claim starts
+	before *session // the one that has ended
 }
 
 // begin claims the partition in a first session. Over a plain session the claim starts at a commit.
@@ -66,6 +67,7 @@ func (r *rejoining) endSession(cause error) {
 	r.s.cancel(cause)
 	<-r.done
 	r.from = max(r.s.committed(0), r.from)
+	r.before = r.s
 	fresh := newSession()
 	fresh.marked, fresh.generation = map[int32]int64{0: r.from}, r.s.GenerationID()
 	if r.member != nil {
@@ -126,8 +128,8 @@ func TestTaskThatEndsBetweenTwoClaimsCounts(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		r.assign(0)
 		if !plain {
-			r.from = r.s.committed(0)
-			r.member.stored, r.member.text = r.from, r.s.lastText()
+			r.from = r.before.committed(0)
+			r.member.stored, r.member.text = r.from, r.before.lastText()
 		}
 		r.start()
 		time.Sleep(2 * time.Hour)
@@ -209,6 +211,7 @@ func TestTaskIsNotAdoptedInDoubt(t *testing.T) {
 					t.Errorf("cancelled with %v, %d starts", causes, r.seen.count())
 				}
 				time.Sleep(time.Hour)
+				synctest.Wait()
 				if n := r.seen.count(); n != 2 || most != 1 {
 					t.Errorf("%d starts, %d at once", n, most)
 				}
