@@ -11,7 +11,7 @@ func (r *runner) exec() {
 			r.fail(i, recovered(recover()))
 		}
 	}()
-	intake, watched := r.claim.intake, r.pool.hooks.perTask()
+	intake, watched := r.intake, r.pool.hooks.perTask()
 	for {
 		if i = r.next.Add(1) - 1; i >= n { // the end, or the rest was taken back
 			break
@@ -90,9 +90,10 @@ func (r *runner) report(i int32, t *Task, err error, elapsed time.Duration) {
 	}
 	r.pool.mu.Lock()
 	outcome := r.settleLocked(i + 1)
+	c := r.claim
 	r.pool.mu.Unlock()
 	if outcome == Stray {
-		r.claim.tellLate(&late{task: t, err: err, elapsed: elapsed})
+		c.tellLate(&late{task: t, err: err, elapsed: elapsed})
 	}
 	r.pool.hooks.ended(TaskEnd{Message: t.ConsumerMessage, Outcome: outcome, Err: err, Attempt: int(t.attempt), Elapsed: elapsed})
 }

@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
@@ -17,7 +18,8 @@ const bunch = time.Millisecond
 // A run is up to 64 short tasks or a single long one. The fields without a comment belong to the pool's lock.
 type runner struct {
 	pool     *pool
-	claim    *claim
+	claim    *claim                 // whose run it is: adoption gives it another one, under the lock
+	intake   context.Context        // of the claim that the run was taken from; the runner's own
 	tasks    []Task                 // the run by partition: a piece of memory. Set under the lock, read by the runner
 	items    [schedule.MaxRun]*item // the run otherwise, where tasks is nil. The same
 	took     int32                  // how many were taken
@@ -56,12 +58,13 @@ func (r *runner) loop() {
 // turnOver settles the run that has ended and takes the next one, in one hold of the lock. Without a next one the runner has been
 // retired when it returns, and may already serve somebody else.
 func (r *runner) turnOver() bool {
-	p, ended := r.pool, r.claim
+	p := r.pool
 	now := p.now()
 	var wake bool
 	var stray *late
 	var idle chan struct{}
 	p.mu.Lock()
+	ended := r.claim // adoption may have made it another one
 	if ended == nil {
 		p.starting--
 	} else {
@@ -94,7 +97,7 @@ func (r *runner) takeLocked(now time.Duration) (c *claim, watch bool) {
 		return nil, false
 	}
 	c.lineup.take(r, c.pace.Run(), p.shareLocked())
-	r.claim, r.took, r.begin = c, r.n, now
+	r.claim, r.intake, r.took, r.begin = c, c.intake, r.n, now
 	r.next.Store(0)
 	if c != previous || now-r.turn >= schedule.Turn {
 		r.turn = now
