@@ -35,9 +35,10 @@ func Warner(l *slog.Logger) func(kind string) {
 // Guard runs a lease of which no heartbeat is ever answered, and returns why the tasks were cancelled at its end.
 func (c *Consumer) Guard() error {
 	m := &membership{Consumer: c, plan: c.cfg.Plan}
-	s := &session{m: m, round: newRound(context.Background())}
-	newLeaseKeeper(s, m).guard(context.Background())
-	return context.Cause(s.round.work)
+	t := newTenure(m, "m-1", 1, m)
+	t.enter(&session{m: m, round: newRound(context.Background())})
+	t.lease.guard(context.Background())
+	return context.Cause(t.work)
 }
 
 // Hear makes a consumer hear an assignment, as sarama's strategy would.
@@ -91,8 +92,10 @@ func (m *Member) Begin(s sarama.ConsumerGroupSession, c Coordinator) (own member
 	r := newRound(context.Background())
 	m.m.setRound(r)
 	began := newSession(m.m, r, s)
-	began.lease = newLeaseKeeper(began, c)
+	t := newTenure(m.m, s.MemberID(), s.GenerationID(), c)
+	m.m.tenure, began.tenure = t, t
 	r.enter(began)
-	began.lease.start()
-	return began, began.lease.stop
+	t.enter(began)
+	t.lease.start()
+	return began, t.lease.stop
 }

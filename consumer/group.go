@@ -27,8 +27,8 @@ func (g *groupHandler) Setup(s sarama.ConsumerGroupSession) error {
 	if !g.watched.heard(s.GenerationID()) { // a group of the user without our strategies
 		g.assigned(s.Claims(), s.GenerationID())
 	}
-	if own.lease != nil {
-		own.lease.start()
+	if own.tenure != nil {
+		own.tenure.enter(own)
 	}
 	return g.tasks.Setup(s)
 }
@@ -36,8 +36,8 @@ func (g *groupHandler) Setup(s sarama.ConsumerGroupSession) error {
 // Cleanup implements sarama.ConsumerGroupHandler. sarama calls it also after a Setup that failed.
 func (g *groupHandler) Cleanup(s sarama.ConsumerGroupSession) error {
 	own := g.round.leave()
-	if own != nil && own.lease != nil {
-		own.lease.stop()
+	if own != nil && own.tenure != nil {
+		own.tenure.leave()
 	}
 	g.sessionEnded(own)
 	return g.tasks.Cleanup(s)
@@ -48,7 +48,7 @@ func (g *groupHandler) ConsumeClaim(s sarama.ConsumerGroupSession, c sarama.Cons
 	g.round.claimed(1)
 	defer g.round.claimed(-1)
 	own := g.round.live()
-	if own == nil || own.lease == nil {
+	if own == nil || own.tenure == nil {
 		return g.tasks.ConsumeClaim(s, c)
 	}
 	return g.tasks.ConsumeClaim(own, c)

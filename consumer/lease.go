@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -42,11 +41,11 @@ type coordinator interface {
 	joining() bool
 }
 
-// leaseKeeper sends heartbeats of our own over the commit connection, from Setup to Cleanup, and ends all tasks when the lease is
-// over, whatever a heartbeat waits for just then. sarama's heartbeats go on beside it: they carry the rebalance signal, but tell nobody how they fare, and none is sent while a
+// leaseKeeper sends heartbeats of our own over the commit connection, from the first session to the last task's end, and ends all tasks
+// when the lease is over, whatever a heartbeat waits for just then. sarama's heartbeats go on beside it: they carry the rebalance signal, but tell nobody how they fare, and none is sent while a
 // cooperative join is pending.
 type leaseKeeper struct {
-	session     *session
+	tenure      *tenure
 	coordinator coordinator
 	every       time.Duration
 	end         context.CancelFunc
@@ -56,12 +55,13 @@ type leaseKeeper struct {
 	lease    *lease.Lease
 	lastGood time.Time
 	trouble  error // of the last heartbeat
+	stale    int   // how many in a row were answered that their generation is over
 }
 
-func newLeaseKeeper(s *session, c coordinator) *leaseKeeper {
+func newLeaseKeeper(t *tenure, c coordinator) *leaseKeeper {
 	now := time.Now()
-	p := s.m.plan
-	return &leaseKeeper{session: s, coordinator: c, every: p.HeartbeatInterval, lease: lease.New(termsOf(p), now), lastGood: now}
+	p := t.m.plan
+	return &leaseKeeper{tenure: t, coordinator: c, every: p.HeartbeatInterval, lease: lease.New(termsOf(p), now), lastGood: now}
 }
 
 func termsOf(p *config.Plan) lease.Terms {
@@ -86,16 +86,19 @@ func (k *leaseKeeper) stop() {
 // keep sends a heartbeat at each interval. A heartbeat is given no longer than the lease.
 func (k *leaseKeeper) keep(ctx context.Context) {
 	for ctx.Err() == nil {
-		joining, sent := k.coordinator.joining(), time.Now()
-		err := k.beat(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if k.take(sent, joining, err) {
+		sent := time.Now()
+		if k.tenure.wanted() && k.beatOnce(ctx, sent) {
 			return
 		}
 		sleep(ctx, time.Until(sent.Add(k.every)))
 	}
+}
+
+// beatOnce sends a heartbeat and says whether the membership is over.
+func (k *leaseKeeper) beatOnce(ctx context.Context, sent time.Time) (over bool) {
+	joining := k.coordinator.joining()
+	err := k.beat(ctx)
+	return ctx.Err() == nil && k.take(sent, joining, err)
 }
 
 // guard looks at the lease each time it would end. It is apart from the heartbeats: one may hang in a look for the coordinator, or in
@@ -107,13 +110,13 @@ func (k *leaseKeeper) guard(ctx context.Context) {
 			return
 		}
 	}
-	k.session.lose(k.lost(nil))
+	k.tenure.lose(k.lost(nil))
 }
 
 func (k *leaseKeeper) beat(ctx context.Context) error {
 	ctx, cancel := context.WithDeadline(ctx, k.until())
 	defer cancel()
-	return k.coordinator.heartbeat(ctx, k.session.MemberID(), k.session.generation())
+	return k.coordinator.heartbeat(ctx, k.tenure.memberID, k.tenure.generation.Load())
 }
 
 func (k *leaseKeeper) until() time.Time {
@@ -128,21 +131,23 @@ func (k *leaseKeeper) take(sent time.Time, joining bool, err error) (over bool) 
 	switch {
 	case err == nil:
 		k.lease.Good(sent)
-		k.lastGood = sent
+		k.lastGood, k.stale = sent, 0
+	case errors.Is(err, sarama.ErrIllegalGeneration):
+		k.stale++
 	case errors.Is(err, sarama.ErrRebalanceInProgress):
 		k.lease.Rebalancing(sent, joining)
-		k.lastGood = sent
+		k.lastGood, k.stale = sent, 0
 	}
 	refused := link.Refused(err) && !link.Refused(k.trouble)
 	k.trouble = err
-	over = isRemoval(err) || !time.Now().Before(k.lease.End())
+	over = isRemoval(err) || k.missedLocked() || !time.Now().Before(k.lease.End())
 	k.mu.Unlock()
 	switch {
 	case over:
-		k.session.lose(k.lost(err))
+		k.tenure.lose(k.lost(err))
 	case refused: // somebody has to act, and the lease may last for minutes
-		k.session.m.hooks.failed(err)
-		k.session.m.watched.trouble(err)
+		k.tenure.m.hooks.failed(err)
+		k.tenure.m.watched.trouble(err)
 	}
 	return over
 }
@@ -166,25 +171,17 @@ func isRemoval(err error) bool {
 	return errors.Is(err, sarama.ErrUnknownMemberId) || errors.Is(err, sarama.ErrFencedInstancedId)
 }
 
-// assigned marks the end of a rebalance round of this session.
+// missedLocked says that a round has ended without us: two heartbeats ago already the generation was over, and no assignment has
+// come. Tasks that run between two sessions may have lost their partition then.
+func (k *leaseKeeper) missedLocked() bool { return k.stale > 1 && k.tenure.live() == nil }
+
+// assigned marks the end of a rebalance round.
 func (k *leaseKeeper) assigned(at time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.lease.Good(at)
-	k.lastGood = at
+	k.lastGood, k.stale = at, 0
 }
 
 // left is how long the lease lasts without further news.
 func (k *leaseKeeper) left() time.Duration { return time.Until(k.until()) }
-
-// lose cancels all tasks and ends the session, once. Log and hooks come after: the tasks must not wait for them.
-func (s *session) lose(cause *LeaseError) {
-	if s.lost.Swap(true) {
-		return
-	}
-	running := s.m.tasks.Status().Running
-	s.round.lose(cause)
-	s.m.log.LogAttrs(context.Background(), slog.LevelWarn, "membership lost or in doubt: running tasks are cancelled, and the member joins again",
-		slog.Int("running", running), slog.Any("cause", cause.Err), slog.Duration("silence", cause.Silence))
-	s.m.hooks.failed(cause)
-}

@@ -33,8 +33,9 @@ type membership struct {
 
 	helpers sync.WaitGroup // error pump and commit loop
 
-	mu    sync.Mutex
-	round *round // the Consume that is under way
+	mu     sync.Mutex
+	round  *round  // the Consume that is under way
+	tenure *tenure // the latest; nil over a ConsumerGroup of the user
 }
 
 // run consumes until ctx ends or a fatal error comes, and leaves.
@@ -50,6 +51,7 @@ func (m *membership) run(ctx context.Context) error {
 		m.hooks.failed(err)
 	}
 	m.watched.enter(StateStopping)
+	m.dismiss()
 	m.leave(err)
 	end()
 	m.helpers.Wait()

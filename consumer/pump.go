@@ -78,8 +78,8 @@ func (m *membership) commitAnswered(r commit.Result) {
 	case commit.Done:
 	case commit.Lost:
 		// A late answer may be about the member that this one was before: it was removed, and has joined again since.
-		if s := m.liveSession(); s != nil && s.lease != nil && s.MemberID() == r.MemberID {
-			s.lose(s.lease.lost(r.Err))
+		if t := m.currentTenure(); t != nil && t.memberID == r.MemberID {
+			t.lose(t.lease.lost(r.Err))
 		}
 	}
 }

@@ -6,16 +6,17 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/evenkeel-go/evenkeel/internal/strategy"
 )
 
 // assigned hears each assignment, on sarama's rebalance path: before anything is revoked, and before a new session's Setup.
 func (m *membership) assigned(a strategy.Assignment, generation int32) {
-	if s := m.liveSession(); s != nil && s.lease != nil {
+	if s := m.liveSession(); s != nil {
 		s.heard.Store(generation)
-		s.lease.assigned(time.Now())
+	}
+	if t := m.currentTenure(); t != nil {
+		t.assigned(generation)
 	}
 	now := sorted(a)
 	before := m.watched.assigned(now, generation)

@@ -18,13 +18,11 @@ var errTopicsChanged = fmt.Errorf("the topics that match Config.TopicPattern hav
 // round is one call of Consume. Its contexts are separate, because a stop ends them one after another: first the session, so that
 // nothing starts any more; when no task runs, the connections under it.
 type round struct {
-	run      context.Context // of Run
-	session  context.Context // given to Consume; below run, so that nothing starts once run has ended, however soon
-	end      context.CancelCauseFunc
-	binding  context.Context // of the group connection
-	cut      context.CancelFunc
-	work     context.Context // parent of the tasks' contexts
-	stopWork context.CancelCauseFunc
+	run     context.Context // of Run
+	session context.Context // given to Consume; below run, so that nothing starts once run has ended, however soon
+	end     context.CancelCauseFunc
+	binding context.Context // of the group connection
+	cut     context.CancelFunc
 
 	mu      sync.Mutex
 	claims  int           // that are held
@@ -46,7 +44,6 @@ func newRound(run context.Context) *round {
 	r := &round{run: run}
 	r.session, r.end = context.WithCancelCause(run)
 	r.binding, r.cut = context.WithCancel(context.Background())
-	r.work, r.stopWork = context.WithCancelCause(context.Background())
 	return r
 }
 
@@ -54,12 +51,10 @@ func newRound(run context.Context) *round {
 func (r *round) close() {
 	r.end(nil)
 	r.cut()
-	r.stopWork(handler.ErrLost)
 }
 
-// lose ends everything at once: another member may own the partitions.
+// lose ends session and connections at once: another member may own the partitions.
 func (r *round) lose(cause error) {
-	r.stopWork(cause)
 	r.end(cause)
 	r.cut()
 }
@@ -128,7 +123,7 @@ func (m *membership) consumeTopics(beside *sync.WaitGroup, r *round, done <-chan
 
 // meant drops the errors that are only echoes of how we ended the round ourselves.
 func (m *membership) meant(r *round, err error) error {
-	if r.work.Err() != nil && errors.Is(context.Cause(r.session), handler.ErrLost) {
+	if errors.Is(context.Cause(r.session), handler.ErrLost) {
 		return nil // told already
 	}
 	return err

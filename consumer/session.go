@@ -15,13 +15,12 @@ import (
 // session is a sarama session whose member commits by itself and holds a lease.
 type session struct {
 	sarama.ConsumerGroupSession
-	m     *membership
-	round *round
-	since time.Time
-	lease *leaseKeeper // nil over a ConsumerGroup of the user
+	m      *membership
+	round  *round
+	since  time.Time
+	tenure *tenure // nil over a ConsumerGroup of the user
 
 	heard atomic.Int32 // generation of the latest assignment
-	lost  atomic.Bool  // see lose
 }
 
 var _ member.Session = (*session)(nil)
@@ -30,13 +29,13 @@ func newSession(m *membership, r *round, s sarama.ConsumerGroupSession) *session
 	own := &session{ConsumerGroupSession: s, m: m, round: r, since: time.Now()}
 	own.heard.Store(s.GenerationID())
 	if m.link != nil {
-		own.lease = newLeaseKeeper(own, m)
+		own.tenure = m.tenureOf(s.MemberID(), s.GenerationID())
 	}
 	return own
 }
 
 // Work implements member.Session.
-func (s *session) Work() context.Context { return s.round.work }
+func (s *session) Work() context.Context { return s.tenure.work }
 
 // Stopping implements member.Session. A session ends once, so it is the stop that has ended it if its cause is that of Run's context.
 func (s *session) Stopping() bool {

@@ -106,8 +106,8 @@ func (c *Consumer) Status() Status {
 		s.Claims = append(s.Claims, ClaimStatus{ClaimStatus: claim, Committed: m.stored(claim)})
 	}
 	if m != nil {
-		if live := m.liveSession(); live != nil && live.lease != nil {
-			s.Lease = max(live.lease.left(), 0)
+		if t := m.currentTenure(); t != nil && !t.over.Load() {
+			s.Lease = max(t.lease.left(), 0)
 		}
 	}
 	return s

@@ -1,0 +1,147 @@
+package consumer
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/handler"
+)
+
+// tenure is the time of this member under one member id, over any number of sessions. Its tasks run under it: they outlive a session
+// when their partition comes back, and none outlives the tenure.
+type tenure struct {
+	m          *membership
+	memberID   string
+	work       context.Context // parent of the tasks' contexts
+	stopWork   context.CancelCauseFunc
+	lease      *leaseKeeper
+	generation atomic.Int32 // of the latest assignment
+	over       atomic.Bool
+
+	mu      sync.Mutex
+	session *session  // that goes on now, nil between two
+	since   time.Time // since when there is none
+}
+
+func newTenure(m *membership, memberID string, generation int32, c coordinator) *tenure {
+	t := &tenure{m: m, memberID: memberID}
+	t.generation.Store(generation)
+	t.work, t.stopWork = context.WithCancelCause(context.Background())
+	t.lease = newLeaseKeeper(t, c)
+	return t
+}
+
+// tenureOf returns the tenure that a session belongs to: the one there is, or a new one.
+func (m *membership) tenureOf(memberID string, generation int32) *tenure {
+	m.mu.Lock()
+	before := m.tenure
+	same := before != nil && before.memberID == memberID && !before.over.Load()
+	if !same {
+		m.tenure = newTenure(m, memberID, generation, m)
+	}
+	t := m.tenure
+	m.mu.Unlock()
+	if same {
+		return t
+	}
+	before.end(errNewMember)
+	t.lease.start()
+	return t
+}
+
+// errNewMember is the cause of tasks that ran for the member that this one was before.
+var errNewMember = fmt.Errorf("%w: the broker has made a new member of this one", handler.ErrLost)
+
+// currentTenure is nil before the first session, and over a ConsumerGroup of the user.
+func (m *membership) currentTenure() *tenure {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.tenure
+}
+
+// end stops the heartbeats, and the tasks that still run. t may be nil.
+func (t *tenure) end(cause error) {
+	if t == nil {
+		return
+	}
+	t.over.Store(true)
+	t.stopWork(cause)
+	t.lease.stop()
+}
+
+func (t *tenure) enter(s *session) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.session = s
+}
+
+func (t *tenure) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.session, t.since = nil, time.Now()
+}
+
+func (t *tenure) live() *session {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.session
+}
+
+// wanted says that heartbeats are worth sending: a session goes on, or tasks run that the next one may take over. A member that does
+// not come to a session within the rebalance timeout gives its partitions up by falling silent.
+func (t *tenure) wanted() bool {
+	t.mu.Lock()
+	session, since := t.session, t.since
+	t.mu.Unlock()
+	return session != nil || time.Since(since) < t.m.plan.RebalanceTimeout && t.m.tasks.Status().Kept > 0
+}
+
+// assigned hears an assignment, in a session or before the next one.
+func (t *tenure) assigned(generation int32) {
+	t.generation.Store(generation)
+	t.lease.assigned(time.Now())
+}
+
+// lose cancels all tasks and ends the session, once. Log and hooks come after: the tasks must not wait for them.
+func (t *tenure) lose(cause *LeaseError) {
+	if t.over.Swap(true) {
+		return
+	}
+	running, session := t.m.tasks.Status().Running, t.live()
+	t.stopWork(cause)
+	if session != nil {
+		session.round.lose(cause)
+	}
+	if session == nil && running == 0 {
+		return // nobody has been waiting for it
+	}
+	t.m.log.LogAttrs(context.Background(), slog.LevelWarn, "membership lost or in doubt: running tasks are cancelled, and the member joins again",
+		slog.Int("running", running), slog.Any("cause", cause.Err), slog.Duration("silence", cause.Silence))
+	t.m.hooks.failed(cause)
+}
+
+// dismiss ends the tasks that run without a session when the member stops: they get the grace of a stop, and have returned as a rule
+// before the member leaves.
+func (m *membership) dismiss() {
+	t := m.currentTenure()
+	if t == nil {
+		return
+	}
+	if m.tasks.Status().Kept > 0 {
+		m.waitForKept(t)
+	}
+	t.end(handler.ErrDraining)
+}
+
+func (m *membership) waitForKept(t *tenure) {
+	if m.plan.StopCancelFirst {
+		t.stopWork(handler.ErrDraining)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), m.plan.StopGrace)
+	defer cancel()
+	_ = m.tasks.Wait(ctx)
+}
