@@ -55,7 +55,6 @@ type leaseKeeper struct {
 	lease    *lease.Lease
 	lastGood time.Time
 	trouble  error // of the last heartbeat
-	stale    int   // how many in a row were answered that their generation is over
 }
 
 func newLeaseKeeper(t *tenure, c coordinator) *leaseKeeper {
@@ -131,16 +130,14 @@ func (k *leaseKeeper) take(sent time.Time, joining bool, err error) (over bool) 
 	switch {
 	case err == nil:
 		k.lease.Good(sent)
-		k.lastGood, k.stale = sent, 0
-	case errors.Is(err, sarama.ErrIllegalGeneration):
-		k.stale++
+		k.lastGood = sent
 	case errors.Is(err, sarama.ErrRebalanceInProgress):
 		k.lease.Rebalancing(sent, joining)
-		k.lastGood, k.stale = sent, 0
+		k.lastGood = sent
 	}
 	refused := link.Refused(err) && !link.Refused(k.trouble)
 	k.trouble = err
-	over = isRemoval(err) || k.missedLocked() || !time.Now().Before(k.lease.End())
+	over = isRemoval(err) || !time.Now().Before(k.lease.End())
 	k.mu.Unlock()
 	switch {
 	case over:
@@ -171,16 +168,12 @@ func isRemoval(err error) bool {
 	return errors.Is(err, sarama.ErrUnknownMemberId) || errors.Is(err, sarama.ErrFencedInstancedId)
 }
 
-// missedLocked says that a round has ended without us: two heartbeats ago already the generation was over, and no assignment has
-// come. Tasks that run between two sessions may have lost their partition then.
-func (k *leaseKeeper) missedLocked() bool { return k.stale > 1 && k.tenure.live() == nil }
-
 // assigned marks the end of a rebalance round.
 func (k *leaseKeeper) assigned(at time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.lease.Good(at)
-	k.lastGood, k.stale = at, 0
+	k.lastGood = at
 }
 
 // left is how long the lease lasts without further news.

@@ -32,6 +32,7 @@ func (l *loop) adopt(old *loop) {
 	close(old.recalled)
 	<-old.lingered
 	if old.givenUp() {
+		old.seeOff()
 		l.block()
 		return
 	}
@@ -39,10 +40,12 @@ func (l *loop) adopt(old *loop) {
 		l.logger.LogAttrs(context.Background(), slog.LevelWarn,
 			"the partition has come back, but its running tasks cannot be taken over: they are cancelled and run again", attrError(why))
 		old.abandon(lostBy(why))
+		old.seeOff()
 		l.block()
 		return
 	}
 	if !l.inherit(old) {
+		old.seeOff()
 		l.block()
 	}
 }

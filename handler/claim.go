@@ -40,6 +40,7 @@ type claim struct {
 	watched   bool          // the loop looks by itself soon
 	hungry    bool          // the loop waits for room in its backlog
 	kept      bool          // ConsumeClaim has returned, and the tasks go on
+	parting   bool          // they were given up then, and have a moment to return
 	scopes    []*task.Scope // of adopted tasks
 	before    *claim        // an earlier claim whose task still runs
 	after     *claim        // the claim that waits for this one's task

@@ -17,7 +17,7 @@ func (p *pool) whenIdle() <-chan struct{} {
 
 // idleLocked returns the channel to close, without the lock, when the pool is idle and somebody waits for it.
 func (p *pool) idleLocked() (idle chan struct{}) {
-	if p.running == 0 {
+	if p.running+p.parting == 0 {
 		idle, p.idle = p.idle, nil
 	}
 	return idle
@@ -27,4 +27,17 @@ func closeIf(c chan struct{}) {
 	if c != nil {
 		close(c)
 	}
+}
+
+// parted says that c has seen its tasks off, false when it had done so already.
+func (p *pool) parted(c *claim) (first bool) {
+	p.mu.Lock()
+	if first = c.parting; first {
+		c.parting = false
+		p.parting--
+	}
+	idle := p.idleLocked()
+	p.mu.Unlock()
+	closeIf(idle)
+	return first
 }

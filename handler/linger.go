@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/internal/member"
@@ -40,16 +41,20 @@ func (l *loop) keep() (n int, ok bool) {
 // linger is the loop's goroutine after ConsumeClaim has returned. It ends when the next claim recalls it, or with the ownership.
 func (l *loop) linger() {
 	defer close(l.lingered)
+	l.untilTheEnd()
+	l.committer.Release(expired())
+	l.seeOff()
+}
+
+func (l *loop) untilTheEnd() {
 	defer context.AfterFunc(l.work, l.workEnded)()
 	limit := l.lingerLimit()
 	defer limit.Stop()
 	for {
 		select {
 		case <-l.recalled:
-			l.committer.Release(expired())
 			return
 		case <-l.gone:
-			l.committer.Release(expired())
 			return
 		case <-l.work.Done():
 			l.abandon(l.cause(Lost))
@@ -93,13 +98,42 @@ func (l *loop) moved() {
 func (l *loop) abandon(cause error) {
 	l.giveUpTasks(cause)
 	l.heard.leave(l)
-	l.committer.Release(expired())
+}
+
+// seeOff tells what became of tasks that were given up, once they have had a moment to return.
+func (l *loop) seeOff() {
+	if !l.givenUp() {
+		return
+	}
+	l.awaitReturn(shortWindDown)
+	level, text := slog.LevelInfo, "the partition has not come back: its running tasks were cancelled, and the next owner runs them again"
+	if l.flying() {
+		level, text = slog.LevelWarn, "a task of a partition that has not come back did not return when its context was cancelled: its result will be dropped"
+	}
+	if l.pool.parted(l.claim) {
+		l.logger.LogAttrs(context.Background(), level, text)
+	}
+}
+
+// awaitReturn waits for the tasks to return.
+func (l *loop) awaitReturn(limit time.Duration) {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	for l.flying() {
+		select {
+		case <-l.wake:
+		case <-t.C:
+			return
+		}
+	}
 }
 
 func (l *loop) giveUpTasks(cause error) {
 	l.pool.mu.Lock()
 	if l.claim.kept {
 		l.pool.leaveLocked(l.claim)
+		l.parting = true
+		l.pool.parting++
 	}
 	l.pool.mu.Unlock()
 	l.cancelTasks(cause)

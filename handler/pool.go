@@ -33,6 +33,7 @@ type pool struct {
 	running  int   // runners
 	starting int   // of them, those that have not taken their first run
 	stray    int   // tasks that run for claims that are not held any more
+	parting  int   // loops that have given kept tasks up and wait for their return
 	held     int64 // bytes of all backlogs, see overhead
 	idle     chan struct{}
 	ring     schedule.Ring[*claim]

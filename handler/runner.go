@@ -119,7 +119,7 @@ func (r *runner) finishLocked(now time.Duration) (wake bool, stray *late) {
 	c.dischargeLocked(r)
 	if c.left {
 		r.pool.returnedLocked(c)
-		return false, stray
+		return true, stray // for a loop that waits for its return
 	}
 	return r.wakesLocked(now), nil
 }
