@@ -10,6 +10,7 @@ import (
 func thousandKeys(messages int) fill {
 	return fill{partitions: 10, messages: messages, keys: 1_000, bytes: 16}
 }
+
 func manyKeys(messages int) fill {
 	return fill{partitions: 10, messages: messages, keys: 10_000, bytes: 16}
 }

@@ -18,37 +18,38 @@ import (
 type tally struct {
 	ends []int64
 	base time.Time
-	left atomic.Int32
+	left atomic.Int32 // partitions
 	done chan outcome // one, at the end
 	seen []padded
-	from []time.Duration // of the first message of each partition
+	from []atomic.Int64 // the time of the first message of each partition
 }
 
 func newTally(ends []int64) *tally {
-	t := &tally{ends: ends, base: time.Now(), done: make(chan outcome, 1), seen: make([]padded, len(ends)), from: make([]time.Duration, len(ends))}
-	t.left.Store(int32(len(ends)))
+	t := &tally{ends: ends, base: time.Now(), done: make(chan outcome, 1), seen: make([]padded, len(ends)), from: make([]atomic.Int64, len(ends))}
+	for _, end := range ends {
+		t.left.Add(int32(min(end, 1)))
+	}
 	return t
 }
 
 func (t *tally) add(partition int32) {
-	switch n := atomic.AddInt64(&t.seen[partition].n, 1); n {
-	case 1:
-		t.from[partition] = time.Since(t.base)
-	case t.ends[partition]:
-		if t.left.Add(-1) == 0 {
-			t.done <- t.outcome(time.Since(t.base))
-		}
+	n := atomic.AddInt64(&t.seen[partition].n, 1)
+	if n == 1 {
+		t.from[partition].Store(int64(time.Since(t.base)))
+	}
+	if n == t.ends[partition] && t.left.Add(-1) == 0 {
+		t.done <- t.outcome(time.Since(t.base))
 	}
 }
 
-func (t *tally) outcome(now time.Duration) outcome {
-	o := outcome{wall: now}
+func (t *tally) outcome(now time.Duration) (o outcome) {
 	first := now
 	for p, end := range t.ends {
-		o.done += int(end)
-		first = min(first, t.from[p])
+		if o.done += int(end); end > 0 {
+			first = min(first, time.Duration(t.from[p].Load()))
+		}
 	}
-	o.wall -= first
+	o.wall = now - first
 	return o
 }
 
@@ -76,7 +77,7 @@ func keyNoopOf(l *lab, n int) (figure, error) {
 		}
 		peer, measured, err := l.peer(t.w, f)
 		if err != nil {
-			return figure{}, fmt.Errorf("Parallel Consumer: %w", err)
+			return figure{}, fmt.Errorf("run the Parallel Consumer: %w", err)
 		}
 		if t.own = append(t.own, own); measured {
 			t.peer = append(t.peer, peer)

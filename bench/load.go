@@ -170,11 +170,11 @@ func (l *lab) turns(w load, rounds int) (*turns, error) {
 func (t *turns) round(l *lab, f *filled) error {
 	own, err := l.own(t.w)
 	if err != nil {
-		return fmt.Errorf("ours: %w", err)
+		return fmt.Errorf("run ours: %w", err)
 	}
 	peer, measured, err := l.peer(t.w, f)
 	if err != nil {
-		return fmt.Errorf("Parallel Consumer: %w", err)
+		return fmt.Errorf("run the Parallel Consumer: %w", err)
 	}
 	if measured {
 		t.peer = append(t.peer, peer)

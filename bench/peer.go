@@ -32,18 +32,24 @@ type javaPeer struct {
 
 // peer runs a load with the Parallel Consumer. Where that cannot be had the row says so and goes without.
 func (l *lab) peer(w load, f *filled) (o outcome, measured bool, err error) {
-	if l.alone {
+	if !l.findJava() {
 		return o, false, nil
-	}
-	if l.java == nil {
-		if l.java, err = newJavaPeer(l.ctx, l.temp); err != nil {
-			l.alone = true
-			l.say("without the Parallel Consumer, so that the baseline is none: " + err.Error())
-			return o, false, nil
-		}
 	}
 	o, err = l.java.run(l.ctx, w, f, l.name("peer"))
 	return o, err == nil, err
+}
+
+// findJava prepares the program at its first call.
+func (l *lab) findJava() bool {
+	if l.alone || l.java != nil {
+		return !l.alone
+	}
+	var err error
+	if l.java, err = newJavaPeer(l.ctx, l.temp); err != nil {
+		l.alone = true
+		l.say("without the Parallel Consumer, so that the baseline is none: " + err.Error())
+	}
+	return !l.alone
 }
 
 func newJavaPeer(ctx context.Context, temp string) (*javaPeer, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -62,11 +63,13 @@ func (l latencies) at(q float64) time.Duration {
 // dripper is a partition with a message every moment, and how long each took to start.
 type dripper struct {
 	partition int32
+	run       uint64 // tells its messages from those of runs before it
 	base      time.Time
 	started   chan struct{} // closed with the first one
 	once      sync.Once
-	mu        sync.Mutex
-	late      latencies
+
+	mu   sync.Mutex
+	late latencies
 }
 
 // handle returns at once for the trickling messages: at 20 ms each they were twice of what a partition can do by itself.
@@ -75,8 +78,12 @@ func (d *dripper) handle(_ context.Context, t *handler.Task) error {
 		time.Sleep(trickleTask)
 		return nil
 	}
+	run, sent := binary.BigEndian.Uint64(t.Value), time.Duration(binary.BigEndian.Uint64(t.Value[8:]))
+	if run != d.run {
+		return nil
+	}
 	d.once.Do(func() { close(d.started) })
-	if sent := time.Duration(binary.BigEndian.Uint64(t.Value)); sent > 0 { //nolint:gosec // written by drip
+	if sent > 0 {
 		d.mu.Lock()
 		d.late = append(d.late, time.Since(d.base)-sent)
 		d.mu.Unlock()
@@ -107,7 +114,7 @@ func (d *dripper) drip(ctx context.Context, client *kgo.Client) {
 			}
 		default:
 		}
-		value := binary.BigEndian.AppendUint64(nil, uint64(sent))
+		value := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, d.run), uint64(sent))
 		client.Produce(ctx, &kgo.Record{Partition: d.partition, Key: fmt.Append(nil, i%100), Value: value}, nil)
 	}
 }
@@ -120,7 +127,7 @@ func (l *lab) trickleOn(f *filled, partition int32, o handler.Order) (latencies,
 		return nil, err
 	}
 	defer client.Close()
-	d := &dripper{partition: partition, base: time.Now(), started: make(chan struct{})}
+	d := &dripper{partition: partition, run: rand.Uint64(), base: time.Now(), started: make(chan struct{})}
 	m, err := l.ordered(f, consumer.Config{Order: o, Slots: trickleSlots}, trickleTask, d.handle)
 	if err != nil {
 		return nil, err
