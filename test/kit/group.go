@@ -57,12 +57,34 @@ func (g *Group) ProduceTo(partition int32, n int) {
 	g.t.Helper()
 	msgs := make([]*sarama.ProducerMessage, n)
 	for i := range msgs {
-		msgs[i] = &sarama.ProducerMessage{Topic: g.Topic, Partition: partition, Value: sarama.StringEncoder(strconv.Itoa(i))}
-		if g.Keys > 0 {
-			msgs[i].Key = sarama.StringEncoder("k" + strconv.Itoa(i%g.Keys))
-		}
+		msgs[i] = &sarama.ProducerMessage{Topic: g.Topic, Partition: partition, Key: g.key(i), Value: sarama.StringEncoder(strconv.Itoa(i))}
 	}
 	g.must(g.Broker.Send(msgs...))
+}
+
+// ProduceHeavy appends n messages of size bytes to each partition, which a broker hands out a few at a time: it never parts a batch.
+func (g *Group) ProduceHeavy(n, size int) {
+	g.t.Helper()
+	conf := g.Broker.Config()
+	conf.Producer.Return.Successes, conf.Producer.Partitioner, conf.Producer.Flush.MaxMessages = true, sarama.NewManualPartitioner, int(g.Partitions)
+	producer, err := sarama.NewSyncProducer(g.Broker.Addrs(), conf)
+	g.must(err)
+	defer producer.Close()
+	var msgs []*sarama.ProducerMessage
+	for i := range n {
+		for p := range g.Partitions {
+			msgs = append(msgs, &sarama.ProducerMessage{Topic: g.Topic, Partition: p, Key: g.key(i), Value: sarama.ByteEncoder(make([]byte, size))})
+		}
+	}
+	g.must(producer.SendMessages(msgs))
+}
+
+// key is that of message i of those that are produced in one go.
+func (g *Group) key(i int) sarama.Encoder {
+	if g.Keys == 0 {
+		return nil
+	}
+	return sarama.StringEncoder("k" + strconv.Itoa(i%g.Keys))
 }
 
 // AtOnce is how many of the first n messages of a partition run at once, in long tasks.

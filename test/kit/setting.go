@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -14,12 +15,22 @@ const Slack = time.Second
 
 // Place is a broker that tests can run on.
 type Place struct {
-	name string
-	open func(testing.TB) kafkatest.Broker
+	name  string
+	open  func(testing.TB) kafkatest.Broker
+	quiet bool
+}
+
+// Quietly is the places under the cooperative protocol alone: for what has no rebalance.
+func Quietly(places []Place) []Place {
+	places = slices.Clone(places)
+	for i := range places {
+		places[i].quiet = true
+	}
+	return places
 }
 
 // Fake is an in-process broker, one for each test.
-var Fake = Place{"kfake", fake}
+var Fake = Place{name: "kfake", open: fake}
 
 func fake(tb testing.TB) kafkatest.Broker {
 	tb.Helper()
@@ -28,7 +39,7 @@ func fake(tb testing.TB) kafkatest.Broker {
 
 // Kafka is the real node of a version that the tests of a binary share.
 func Kafka(s *kafkatest.Shared, version string) Place {
-	return Place{"kafka-" + version, func(tb testing.TB) kafkatest.Broker {
+	return Place{name: "kafka-" + version, open: func(tb testing.TB) kafkatest.Broker {
 		tb.Helper()
 		return s.Kafka(tb, version)
 	}}
@@ -36,6 +47,11 @@ func Kafka(s *kafkatest.Shared, version string) Place {
 
 // manySlots is more than the tasks that a scenario has, unless it says so.
 const manySlots = 100
+
+// At is a broker that a test has started itself, with options that no other test wants.
+func At(name string, b kafkatest.Broker) Place {
+	return Place{name: name, open: func(testing.TB) kafkatest.Broker { return b }}
+}
 
 // Setting is where and how a scenario runs.
 type Setting struct {
@@ -78,6 +94,9 @@ func Each(t *testing.T, f func(t *testing.T, s Setting), places ...Place) {
 	t.Parallel()
 	for _, p := range places {
 		for protocol, eager := range map[string]bool{"eager": true, "cooperative": false} {
+			if eager && p.quiet {
+				continue
+			}
 			t.Run(p.name+"/"+protocol, func(t *testing.T) {
 				t.Parallel()
 				f(t, Setting{Broker: p.open(t), Eager: eager})

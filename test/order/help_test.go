@@ -1,10 +1,12 @@
 package order_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/handler"
 	"github.com/evenkeel-go/evenkeel/test/kit"
 )
 
@@ -31,4 +33,18 @@ func leaveHoles(t *testing.T, g *kit.Group, n int64, hold func(int64) bool) (tex
 		g.Fatalf("committed at %d with %v, want %d and a map", state.Next, state.Finished, held[0])
 	}
 	return text
+}
+
+// stages is a handler that, on partition 0, holds message 0 until the first gate opens and from hole on each third one until the other does.
+func stages(first, rest *kit.Gate, hole int64) handler.Func {
+	return func(ctx context.Context, t *handler.Task) error {
+		switch {
+		case t.Partition == 0 && t.Offset == 0:
+			return first.Hold(ctx, t)
+		case t.Partition == 0 && t.Offset >= hole && thirds(t.Offset-hole):
+			return rest.Hold(ctx, t)
+		default:
+			return nil
+		}
+	}
 }

@@ -90,7 +90,7 @@ func TestOffsetsSetByHandMakeTheMapVoid(t *testing.T) {
 			m.Stop()
 			wantStarted(g, name, 0, where(n, func(o int64) bool { return o >= set.to })...)
 		}
-	}, everywhere()...)
+	}, kit.Quietly(everywhere())...)
 }
 
 // A group that goes over to order by partition runs the holes that were left, and in order.
@@ -113,7 +113,7 @@ func TestHolesAreFilledInAnotherOrder(t *testing.T) {
 		}
 		g.Order = s.Order
 		g.WantSound(nil)
-	}, everywhere()...)
+	}, kit.Quietly(everywhere())...)
 }
 
 // The marks of transactions take offsets that nobody gets to see.
@@ -133,7 +133,7 @@ func TestTheMapSpansMarksOfTransactions(t *testing.T) {
 		b.Stop()
 		wantStarted(g, "b", 0, 0, 6)
 		g.WantSound(func(_ int32, o int64) bool { return o%3 == 2 })
-	}, everywhere()...)
+	}, kit.Quietly(everywhere())...)
 }
 
 // Some holes are no longer in the log when the next owner comes.
@@ -150,5 +150,5 @@ func TestTheMapSurvivesATrimmedLog(t *testing.T) {
 		b.Stop()
 		wantStarted(g, "b", 0, 7)
 		g.WantSound(func(_ int32, o int64) bool { return o < first })
-	}, everywhere()...)
+	}, kit.Quietly(everywhere())...)
 }
