@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,16 +24,36 @@ const patience = 150 * time.Second
 
 // lab holds the brokers, each started when a row asks for it.
 type lab struct {
-	ctx  context.Context //nolint:containedctx // of the program
-	node *kafkatest.Node
-	made int
+	ctx    context.Context //nolint:containedctx // of the program
+	rounds int             // 0: as many as the row says
+	alone  bool            // without the Parallel Consumer
+	temp   string          // a folder
+	node   *kafkatest.Node
+	fake   *kafkatest.FakeBroker // where no real Kafka can be started
+	java   *javaPeer
+	fills  map[fill]*filled
+	made   int
+}
+
+func newLab(ctx context.Context) (*lab, error) {
+	temp, err := os.MkdirTemp("", "evenkeel-bench-")
+	return &lab{ctx: ctx, temp: temp, fills: map[fill]*filled{}}, err
 }
 
 func (l *lab) close() {
 	if l.node != nil {
 		_ = l.node.Close()
 	}
+	if l.fake != nil {
+		_ = l.fake.Close()
+	}
+	_ = os.RemoveAll(l.temp)
 }
+
+// say prints what a reader of the figures has to know.
+func (l *lab) say(text string) { fmt.Println("# note:", strings.ReplaceAll(text, "\n", " ")) }
+
+func (l *lab) roundsOr(n int) int { return cmp.Or(l.rounds, n) }
 
 // The links of the node that rows may cut.
 const ours, stock = "OURS", "STOCK"
@@ -44,6 +67,21 @@ func (l *lab) kafka() (*kafkatest.Node, error) {
 		l.node = n
 	}
 	return l.node, nil
+}
+
+// broker is the real one, or the in-process one where no real one can be started, which is said once.
+func (l *lab) broker() (kafkatest.Broker, error) {
+	if l.fake != nil {
+		return l.fake, nil
+	}
+	if kafkatest.Available() == nil {
+		return l.kafka()
+	}
+	l.say("on an in-process broker and without the Parallel Consumer, so that the baseline is none: " + kafkatest.Available().Error())
+	l.alone = true
+	var err error
+	l.fake, err = kafkatest.StartFake()
+	return l.fake, err
 }
 
 // name is new at each call.
@@ -86,10 +124,14 @@ func (l *lab) start(b kafkatest.Broker, topic string, in config.Input, f handler
 	if err != nil {
 		return nil, err
 	}
-	c, err := consumer.New(consumer.Config{
+	return l.run(consumer.Config{
 		Brokers: b.Addrs(), Sarama: b.Config(), Group: topic, Topics: []string{topic}, Plan: plan,
 		Logger: slog.New(slog.DiscardHandler), Hooks: hooks,
 	}, f)
+}
+
+func (l *lab) run(conf consumer.Config, f handler.Func) (*member, error) {
+	c, err := consumer.New(conf, f)
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +168,16 @@ func receive[T any](l *lab, c <-chan T) (T, error) {
 	}
 }
 
+// sleep ends early, with an error, when the program is to end.
+func (l *lab) sleep(d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-l.ctx.Done():
+		return context.Cause(l.ctx)
+	}
+}
+
 // times is a channel of moments with room enough for a row.
 func times() chan time.Time { return make(chan time.Time, 1<<16) }
 
@@ -155,7 +207,11 @@ func (l *lab) plain(b kafkatest.Broker, topic string, change func(*sarama.Config
 	if change != nil {
 		change(conf)
 	}
-	group, err := sarama.NewConsumerGroup(b.Addrs(), topic, conf)
+	return l.plainIn(b, topic, topic, conf, h)
+}
+
+func (l *lab) plainIn(b kafkatest.Broker, name, topic string, conf *sarama.Config, h sarama.ConsumerGroupHandler) (*plain, error) {
+	group, err := sarama.NewConsumerGroup(b.Addrs(), name, conf)
 	if err != nil {
 		return nil, err
 	}

@@ -4,9 +4,11 @@
 //
 // Value and baseline are measured in the same run, in turns where they would disturb each other, so that the ratio means something on
 // a machine that is shared and noisy. Lines that start with # say what a row measures, from when to when, and what was aimed at.
-// Rows that need a broker start a real Kafka (Java and Maven); noop_partition runs on the in-process one.
+// Rows that need a broker start a real Kafka (Java and Maven); noop_partition runs on the in-process one. The rows with tasks by key
+// or without order compare with Confluent's Parallel Consumer, whose jars Maven fetches once, and which is compiled and run with Java 17.
+// Where these are missing a note says so and the rows measure this library alone.
 //
-//	go run . [-run regexp] [-list]
+//	go run . [-run regexp] [-list] [-rounds n] [-alone] [-cpuprofile file]
 package main
 
 import (
@@ -16,11 +18,15 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime/pprof"
 )
 
 func main() {
 	pattern := flag.String("run", "", "run the rows whose name matches this regular expression; default all")
 	list := flag.Bool("list", false, "list the rows and what they measure")
+	rounds := flag.Int("rounds", 0, "rounds of the rows that compare in turns; default 0: as many as each row says")
+	alone := flag.Bool("alone", false, "leave the Parallel Consumer out")
+	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to a file")
 	flag.Parse()
 	re, err := regexp.Compile(*pattern)
 	if err != nil {
@@ -28,17 +34,59 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	failed := run(ctx, re, *list)
+	failed := measure(ctx, options{rows: re, list: *list, rounds: *rounds, alone: *alone, profile: *profile})
 	stop()
 	if failed {
 		os.Exit(1)
 	}
 }
 
+type options struct {
+	rows    *regexp.Regexp
+	list    bool
+	rounds  int
+	alone   bool
+	profile string
+}
+
+// measure reports whether something could not be measured.
+func measure(ctx context.Context, o options) (failed bool) {
+	end, err := profileTo(o.profile)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench: -cpuprofile:", err)
+		return true
+	}
+	defer end()
+	l, err := newLab(ctx)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		return true
+	}
+	defer l.close()
+	l.rounds, l.alone = o.rounds, o.alone
+	return run(l, o.rows, o.list)
+}
+
+// profileTo profiles until end is called. Without a path it does nothing.
+func profileTo(path string) (end func(), err error) {
+	if path == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, err
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = f.Close()
+	}, nil
+}
+
 // run prints the rows that match, and reports whether one could not be measured or none matched.
-func run(ctx context.Context, re *regexp.Regexp, list bool) (failed bool) {
-	lab := &lab{ctx: ctx}
-	defer lab.close()
+func run(l *lab, re *regexp.Regexp, list bool) (failed bool) {
 	matched := false
 	for _, r := range rows {
 		if !re.MatchString(r.name) {
@@ -49,7 +97,7 @@ func run(ctx context.Context, re *regexp.Regexp, list bool) (failed bool) {
 		if list {
 			continue
 		}
-		figures, err := r.measure(lab)
+		figures, err := r.measure(l)
 		for _, f := range figures {
 			fmt.Println(f)
 		}
@@ -57,7 +105,7 @@ func run(ctx context.Context, re *regexp.Regexp, list bool) (failed bool) {
 			failed = true
 			fmt.Fprintf(os.Stderr, "bench: %s: %v\n", r.name, err)
 		}
-		if ctx.Err() != nil {
+		if l.ctx.Err() != nil {
 			return true
 		}
 	}

@@ -32,7 +32,32 @@ var rows = []row{
 	{"stop_unreachable", "the same 2 s after everything between the member and the brokers went silent, no grace; baseline: sarama's own group with its defaults; aim: at most 6 s", stopUnreachable},
 	{"lease", "from cutting a member off to the cancellation of its tasks (plan for tasks of 1 min); baseline: the end of the session of sarama's own group " +
 		"with its defaults, cut off at the same time; lease_bound compares with the documented bound; aim: at most that", leaseEnd},
+	{"key_20ms", "how busy the slots are: 10,000 tasks of 20 ms, 10 partitions, 1,000 keys, 100 slots, by key, on a topic that was filled before, " + inTurns +
+		"; key_20ms_ideal: ideal time / time; key_20ms_wall: the time, baseline: " + ceiling + "; aim: at least 0.99, and not behind", key20ms},
+	{"none_20ms", "the same without order; aim: at least 0.99", none20ms},
+	{"partition_20ms", "the same by partition: ideal time (the fullest partition's messages, one after another) / time, median of 2 rounds; the baseline is cut " +
+		"after a second more than the ideal time, and its share is that of what it has done by then; partition_20ms_wall: the time, baseline: one bare " +
+		"goroutine with the sleeps of the fullest partition; aim: at least 0.95", partition20ms},
+	{"key_1ms", "as key_20ms with 100,000 tasks of 1 ms; aim: at least 0.99, and a time of at most 1.1 ceilings", key1ms},
+	{"key_1ms_deep", "the same out of 3,000,000 messages: it ends with the 100,000th task, median of 3 rounds; aim: at least 0.97", key1msDeep},
+	{"key_100ms", "as key_20ms_ideal with 10,000 tasks of 100 ms, 10,000 keys and 1,000 slots; aim: at least 0.97", key100ms},
+	{"key_noop", "no-op messages a second by key, 10,000 keys, 10 partitions, 100 slots, 200,000 and 1,000,000 messages, from the first start to the last end; " +
+		"baseline: the Parallel Consumer, median of 3 rounds in turns; aim: a ratio of at least 15", keyNoop},
+	{"key_noop_raw", "the same with 5,000,000 messages, median of 6 rounds; baseline: a sarama handler that marks each message, under the same settings; " +
+		"aim: a ratio of at least 0.5", keyNoopRaw},
+	{"trickle", "from the sending of a message to the start of its task, 99 of 100, by partition, by key and without order: one partition gets a message every 10 ms, " +
+		"whose task returns at once, nine have an endless backlog of tasks of 20 ms, 4 slots, 10 s each; baseline: two rotations (nine tasks, four at a time); " +
+		"over_idle: the same figure against a partition alone, which is what broker and fetches take; aim: at most the baseline", trickle},
+	{"heap_1mb", "live heap after garbage collection: 12 partitions with 200 messages of 1 MB, tasks of 30 s by partition, for 66 s (two tasks each), baseline: " +
+		"the most of sarama's blocking loop with its defaults in 12 s; heap_1mb_mixed: tasks of 1 to 9 s without order, 24 slots, for 15 s; growth: median of " +
+		"the last third of the time / of the second; aim: at most the documented bound, and flat", heap1mb},
+	{"heap_small", "the same with 1,000,000 short messages by key, 100 slots, tasks of 30 s, for 12 s", heapSmall},
 }
+
+const (
+	inTurns = "median of 5 rounds in turns; baseline: the same of Confluent's Parallel Consumer 0.5.3.3"
+	ceiling = "the same sleeps in 100 bare goroutines"
+)
 
 // figure is one line.
 type figure struct {

@@ -116,9 +116,9 @@ func TestTransactionsAreCommittedAcrossTheirMarks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			kit.Each(t, func(t *testing.T, s kit.Setting) {
 				g, told := s.Group(t, 1), &gaps{}
-				transact(t, g, sarama.SyncProducer.CommitTxn) // 0, 1, and a mark
-				transact(t, g, sarama.SyncProducer.AbortTxn)  // 3, 4, and a mark
-				transact(t, g, sarama.SyncProducer.CommitTxn) // 6, 7, and a mark
+				g.Transact(sarama.SyncProducer.CommitTxn) // 0, 1, and a mark
+				g.Transact(sarama.SyncProducer.AbortTxn)  // 3, 4, and a mark
+				g.Transact(sarama.SyncProducer.CommitTxn) // 6, 7, and a mark
 				reads := func(c *consumer.Config) { c.Sarama.Consumer.IsolationLevel = test.level }
 				m := g.Start("a", instant, told.hear, reads)
 				g.UntilSeen(1, kit.Committed, kit.AtOffset(8))
@@ -127,28 +127,5 @@ func TestTransactionsAreCommittedAcrossTheirMarks(t *testing.T) {
 				wantResumed(t, g, told, 9)
 			}, everywhere()...)
 		})
-	}
-}
-
-// transact sends two messages in a transaction.
-func transact(t *testing.T, g *kit.Group, end func(sarama.SyncProducer) error) {
-	t.Helper()
-	conf := g.Broker.Config()
-	conf.Producer.Idempotent, conf.Producer.RequiredAcks, conf.Producer.Return.Successes = true, sarama.WaitForAll, true
-	conf.Producer.Transaction.ID, conf.Net.MaxOpenRequests = g.Name, 1
-	producer, err := sarama.NewSyncProducer(g.Broker.Addrs(), conf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer producer.Close()
-	if err := producer.BeginTxn(); err != nil {
-		t.Fatal(err)
-	}
-	two := []*sarama.ProducerMessage{{Topic: g.Topic}, {Topic: g.Topic}}
-	if err := producer.SendMessages(two); err != nil {
-		t.Fatal(err)
-	}
-	if err := end(producer); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/IBM/sarama"
+
 	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/handler"
 	"github.com/evenkeel-go/evenkeel/internal/kafkatest"
 )
 
@@ -18,6 +21,11 @@ type Group struct {
 	Name       string // of the group
 	Partitions int32
 	Input      config.Input // of the plans of members that start later
+
+	Order handler.Order // of members that start later, with Slots
+	Slots int
+	Keys  int   // how many the messages of Produce have, in turn; 0 for messages without a key
+	Base  int64 // where the group begins on each partition, for the checks
 
 	t *testing.T
 }
@@ -47,11 +55,48 @@ func (g *Group) Produce(n int) {
 // ProduceTo appends n messages to one partition.
 func (g *Group) ProduceTo(partition int32, n int) {
 	g.t.Helper()
-	values := make([]string, n)
-	for i := range values {
-		values[i] = strconv.Itoa(i)
+	msgs := make([]*sarama.ProducerMessage, n)
+	for i := range msgs {
+		msgs[i] = &sarama.ProducerMessage{Topic: g.Topic, Partition: partition, Key: g.key(i), Value: sarama.StringEncoder(strconv.Itoa(i))}
 	}
-	g.must(g.Broker.Produce(g.Topic, partition, values...))
+	g.must(g.Broker.Send(msgs...))
+}
+
+// ProduceHeavy appends n messages of size bytes to each partition, which a broker hands out a few at a time: it never parts a batch.
+func (g *Group) ProduceHeavy(n, size int) {
+	g.t.Helper()
+	conf := g.Broker.Config()
+	conf.Producer.Return.Successes, conf.Producer.Partitioner, conf.Producer.Flush.MaxMessages = true, sarama.NewManualPartitioner, int(g.Partitions)
+	producer, err := sarama.NewSyncProducer(g.Broker.Addrs(), conf)
+	g.must(err)
+	defer producer.Close()
+	var msgs []*sarama.ProducerMessage
+	for i := range n {
+		for p := range g.Partitions {
+			msgs = append(msgs, &sarama.ProducerMessage{Topic: g.Topic, Partition: p, Key: g.key(i), Value: sarama.ByteEncoder(make([]byte, size))})
+		}
+	}
+	g.must(producer.SendMessages(msgs))
+}
+
+// key is that of message i of those that are produced in one go.
+func (g *Group) key(i int) sarama.Encoder {
+	if g.Keys == 0 {
+		return nil
+	}
+	return sarama.StringEncoder("k" + strconv.Itoa(i%g.Keys))
+}
+
+// AtOnce is how many of the first n messages of a partition run at once, in long tasks.
+func (g *Group) AtOnce(n int) int {
+	switch g.Order {
+	case handler.ByKey:
+		return min(n, g.Keys)
+	case handler.None:
+		return n
+	default:
+		return min(n, 1)
+	}
 }
 
 // Committed is the group's committed offset, -1 for none.
@@ -125,7 +170,7 @@ func (g *Group) wantSoundCommits(partition int32) {
 			succeeded[e.Offset] = e.At
 		}
 	}
-	done := int64(0)
+	done := g.Base
 	for _, e := range g.Find(Committed, OnPartition(partition)) {
 		if e.Offset < done {
 			g.Errorf("partition %d was committed at %d and then at %d", partition, done, e.Offset)

@@ -16,18 +16,21 @@ type Kind string
 
 // Kinds of events, and which fields beyond At, Member and Kind each has.
 const (
-	Started   Kind = "started"       // a handler call: Partition, Offset
+	Started   Kind = "started"       // a handler call: Partition, Offset, Key, Call; the last two in all three of a call
 	Returned  Kind = "returned"      // Partition, Offset, Err of the handler
 	Cancelled Kind = "cancelled"     // the context of a handler call ended under it: Partition, Offset, Err is the cause
 	Claimed   Kind = "claimed"       // Partition
 	Released  Kind = "released"      // Partition, Text: the reason, and how many tasks were abandoned
 	Committed Kind = "committed"     // Partition, Offset: stored by the broker
 	Refused   Kind = "not committed" // Partition, Offset, Err: the answer
+	Stored    Kind = "stored"        // Partition, Offset, Text: the metadata, as somebody else finds it, see [Group.Watch]
 	Assigned  Kind = "assigned"      // Generation, Text: all partitions the member holds now
 	Ended     Kind = "session ended" // MemberID, Generation, Err: the cause, Text: the kind
 	Troubled  Kind = "error"         // Err, of the ErrorHook
 	Logged    Kind = "log"           // Text, of level info and above
 	Stopped   Kind = "stopped"       // Run has returned: Err
+	Gone      Kind = "gone"          // the process of the member has ended, in whatever way
+	Expelled  Kind = "expelled"      // the coordinator was made to let go of the member, which has yet to hear of it
 	Noted     Kind = "note"          // Text, of the test itself
 )
 
@@ -38,6 +41,8 @@ type Event struct {
 	Kind       Kind
 	Partition  int32
 	Offset     int64
+	Key        string // of the message, "" for none
+	Call       int64  // number of the handler call in its member
 	MemberID   string
 	Generation int32
 	Text       string
@@ -48,8 +53,8 @@ type Event struct {
 func (e Event) String() string {
 	parts := []string{fmt.Sprintf("%-8s %-13s", e.Member, e.Kind)}
 	switch e.Kind {
-	case Started, Returned, Cancelled, Committed, Refused:
-		parts = append(parts, fmt.Sprintf("%d@%d", e.Partition, e.Offset))
+	case Started, Returned, Cancelled, Committed, Refused, Stored:
+		parts = append(parts, fmt.Sprintf("%d@%d", e.Partition, e.Offset), e.Key)
 	case Claimed, Released:
 		parts = append(parts, strconv.Itoa(int(e.Partition)))
 	case Assigned, Ended:

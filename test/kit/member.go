@@ -45,6 +45,7 @@ func (g *Group) newMember(name string, work handler.Func, change ...func(*consum
 	}
 	cfg := consumer.Config{
 		Brokers: g.Broker.Addrs(), Sarama: g.Broker.Config(), Group: g.Name, Topics: []string{g.Topic}, Plan: plan,
+		Order: g.Order, Slots: g.Slots,
 		Logger: slog.New(&logWitness{witness: w}), Hooks: []any{w},
 	}
 	for _, f := range change {

@@ -41,6 +41,8 @@ type order struct {
 	Name, Program, Group, Topic, Version string
 	Addrs                                []string
 	Input                                config.Input
+	Order                                handler.Order
+	Slots                                int
 }
 
 // Process is a member of the group in a process of its own, which can be killed and frozen. It ends with the test at the latest, and
@@ -60,6 +62,7 @@ func (g *Group) StartProcess(name, program string) *Process {
 	g.t.Helper()
 	data, err := json.Marshal(order{
 		Name: name, Program: program, Group: g.Name, Topic: g.Topic, Version: g.Broker.Config().Version.String(), Addrs: g.Broker.Addrs(), Input: g.Input,
+		Order: g.Order, Slots: g.Slots,
 	})
 	g.must(err)
 	p := &Process{Name: name, group: g, cmd: exec.Command(os.Args[0]), done: make(chan struct{})}
@@ -86,6 +89,7 @@ func (p *Process) listen(out io.Reader) {
 		}
 	}
 	_ = p.cmd.Wait()
+	p.group.Add(Event{Member: p.Name, Kind: Gone})
 	close(p.done)
 }
 
@@ -196,7 +200,8 @@ func join(o order, h *History, work handler.Func) (*Member, error) {
 	conf := sarama.NewConfig()
 	conf.Version = version
 	c, err := consumer.New(consumer.Config{
-		Brokers: o.Addrs, Sarama: conf, Group: o.Group, Topics: []string{o.Topic}, Plan: plan, Logger: slog.New(&logWitness{witness: w}), Hooks: []any{w},
+		Brokers: o.Addrs, Sarama: conf, Group: o.Group, Topics: []string{o.Topic}, Plan: plan,
+		Order: o.Order, Slots: o.Slots, Logger: slog.New(&logWitness{witness: w}), Hooks: []any{w},
 	}, w.around(work))
 	return &Member{Consumer: c, life: &life{Name: o.Name, group: &Group{History: h}, done: make(chan struct{})}}, err
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/evenkeel-go/evenkeel/consumer"
 	"github.com/evenkeel-go/evenkeel/handler"
@@ -15,6 +16,7 @@ import (
 type witness struct {
 	member  string
 	history *History
+	calls   atomic.Int64
 }
 
 var (
@@ -35,7 +37,7 @@ func (w *witness) tell(e Event) {
 // around tells of each call of work. There is no task hook: tasks then run as they do for users who set none.
 func (w *witness) around(work handler.Func) handler.Func {
 	return func(ctx context.Context, t *handler.Task) (err error) {
-		at := Event{Partition: t.Partition, Offset: t.Offset}
+		at := Event{Partition: t.Partition, Offset: t.Offset, Key: string(t.Key), Call: w.calls.Add(1)}
 		event := func(k Kind, err error) Event {
 			e := at
 			e.Kind, e.Err = k, err
