@@ -65,6 +65,7 @@ func (r *rejoining) start() {
 func (r *rejoining) endSession(cause error) {
 	r.s.cancel(cause)
 	<-r.done
+	_ = r.Cleanup(r.s) // always nil
 	r.from = max(r.s.committed(0), r.from)
 	r.before = r.s
 	fresh := newSession()

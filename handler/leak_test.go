@@ -3,9 +3,13 @@ package handler_test
 import (
 	"context"
 	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
+
+	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/handler"
 )
@@ -66,4 +70,80 @@ func liveHeap() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
+}
+
+// A thousand rebalances with tasks in flight, some that end between two claims and some that outlive many: goroutines, memory and the
+// maps of claims are level.
+func TestRebalancesWithTasksInFlightLeaveNothingBehind(t *testing.T) {
+	eachKind(t, func(t *testing.T, order handler.Order, plain bool) {
+		o := ordered(t, order, 4)
+		r := begin(t, o, plain, func(ctx context.Context, m *handler.Task) error {
+			return obedient(time.Duration(m.Offset%7+1)*time.Second)(ctx, m)
+		})
+		r.logs.quiet = true
+		produce := func() {
+			o := int64(len(r.log))
+			r.log = append(r.log, &sarama.ConsumerMessage{Topic: topic, Offset: o, Key: []byte{byte(o % 5)}, Value: []byte("v")})
+		}
+		cycle := func() {
+			produce()
+			time.Sleep(5 * time.Second)
+			r.rejoin()
+		}
+		size := func() (goroutines int, heap uint64) {
+			synctest.Wait()
+			return runtime.NumGoroutine(), liveHeap()
+		}
+		for range 100 {
+			cycle()
+		}
+		goroutines, heap := size()
+		for range 1000 {
+			cycle()
+		}
+		moreGoroutines, moreHeap := size()
+		if moreGoroutines > goroutines+5 {
+			t.Errorf("%d goroutines more", moreGoroutines-goroutines)
+		}
+		// The test's own log and starts have 16 and 300 bytes or so a message.
+		if grown := int64(moreHeap) - int64(heap); grown > 1000*400+200_000 {
+			t.Errorf("the heap grew by %d bytes over 1000 rebalances", grown)
+		}
+		time.Sleep(48 * time.Hour)
+		r.wantCommitted(0, int64(len(r.log)))
+		if n, want := r.seen.count(), len(r.log); n != want {
+			t.Errorf("%d starts of %d messages", n, want)
+		}
+		if s := r.Status(); s.Running != 0 || s.Kept != 0 || s.Strays != 0 {
+			t.Errorf("status %+v", s)
+		}
+		r.group.end()
+	})
+}
+
+// A runner that waits for its next burst holds nothing of the last one.
+func TestIdleRunnersHoldNoMessage(t *testing.T) {
+	for _, order := range []handler.Order{handler.ByPartition, handler.ByKey, handler.None} {
+		inVirtualTime(t, func(t *testing.T) {
+			var mu sync.Mutex
+			var held []weak.Pointer[sarama.ConsumerMessage]
+			g := newGroup(t, ordered(t, order, 8), func(_ context.Context, task *handler.Task) error {
+				mu.Lock()
+				defer mu.Unlock()
+				held = append(held, weak.Make(task.ConsumerMessage))
+				return nil
+			})
+			g.consume(newClaim(0, 8))
+			time.Sleep(time.Minute)
+			runtime.GC()
+			mu.Lock()
+			defer mu.Unlock()
+			for i, h := range held {
+				if h.Value() != nil {
+					t.Errorf("%v: message %d is still held", order, i)
+				}
+			}
+			g.end()
+		})
+	}
 }

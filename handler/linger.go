@@ -29,7 +29,7 @@ func (l *loop) keep() (n int, ok bool) {
 	}
 	l.account.running = true
 	l.commit(l.pool.now())
-	l.marked = l.account.committable()
+	l.marked, l.mute = l.account.committable(), l.account.bare
 	l.pool.mu.Lock()
 	l.pool.keepLocked(l.claim)
 	l.backlog, l.bytes = l.carriesLocked()
@@ -82,8 +82,7 @@ func (l *loop) lingerLimit() *time.Timer {
 // settleLingering commits what has ended with the generation of the claim: the broker decides. Over a plain sarama session there is no
 // such commit, and the next claim makes it.
 func (l *loop) settleLingering() {
-	now := l.exchange()
-	if l.account.dirty && !l.account.bare {
+	if now := l.exchange(); l.account.dirty && !l.mute {
 		l.commit(now)
 	}
 }

@@ -35,6 +35,7 @@ type loop struct {
 	predecessor *loop // the claim before, whose tasks go on
 	memberID    string
 	marked      int64         // offset of the last mark over a plain session
+	mute        bool          // a plain session has ended: marks would come too late
 	recalled    chan struct{} // closed by the next claim, which takes over
 	gone        chan struct{} // closed when the partition has gone elsewhere
 	lingered    chan struct{} // closed when the loop does not linger any more

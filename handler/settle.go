@@ -56,7 +56,7 @@ func (l *loop) advance(ended progress, now time.Duration) {
 		l.spare = ended.offsets[:0]
 	}
 	switch due := l.lastCommit + l.plan.CommitInterval; {
-	case !l.account.dirty:
+	case !l.account.dirty || l.mute:
 	case now >= due:
 		l.commit(now)
 	case !l.alarm.isSet(atCommit):

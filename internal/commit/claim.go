@@ -27,6 +27,7 @@ type Claim struct {
 	// Under the loop's lock.
 	pending   member.Position // to be sent
 	due       bool            // there is something to be sent
+	textless  bool            // the broker refuses the text, however short the limit said it is
 	refusal   error           // the answer to the latest one, where the broker will not store it
 	sending   bool            // in the request that is under way
 	queued    bool            // in due
@@ -83,8 +84,17 @@ func (c *Claim) settled(ctx context.Context) error {
 // with an offset of it any more. Where ctx has ended first, a request that Send was called with before may still be on its way, and its
 // answer counts for nothing.
 func (c *Claim) Release(ctx context.Context) {
+	c.hurry()
 	_ = c.settled(ctx)
 	c.giveUp()
+}
+
+// hurry ends the pause after a failure: this is the last chance.
+func (c *Claim) hurry() {
+	c.loop.mu.Lock()
+	c.notBefore = time.Time{}
+	c.loop.mu.Unlock()
+	c.loop.signal()
 }
 
 // unanswered returns a channel that is closed at the next answer, nil when there is nothing to wait for.

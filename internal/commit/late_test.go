@@ -3,11 +3,15 @@ package commit_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/IBM/sarama"
+
 	"github.com/evenkeel-go/evenkeel/internal/commit"
+	"github.com/evenkeel-go/evenkeel/internal/member"
 )
 
 // An answer that comes after the release neither counts nor causes a retry.
@@ -30,4 +34,70 @@ func TestALateAnswerCountsForNothing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A broker that has not heard of the topic yet, or a right that comes later, costs no commit.
+func TestWhatMayPassIsSentAgain(t *testing.T) {
+	for _, answer := range []error{sarama.ErrUnknownTopicOrPartition, sarama.ErrTopicAuthorizationFailed, sarama.ErrGroupAuthorizationFailed} {
+		synctest.Test(t, func(t *testing.T) {
+			n := 0
+			b := &broker{answer: func(r commit.Request) ([]error, error) {
+				if n++; n == 1 {
+					return []error{answer}, nil
+				}
+				return make([]error, len(r.Offsets)), nil
+			}}
+			l := run(t, b)
+			l.Claim(&me{}, "t", 0).Commit(at(5))
+			time.Sleep(time.Hour)
+			if len(b.sent()) != 2 || l.Stored("t", 0) != 5 {
+				t.Errorf("%v: %d requests, stored %d", answer, len(b.sent()), l.Stored("t", 0))
+			}
+		})
+	}
+}
+
+// The last commit is tried once more, whatever pause it was in.
+func TestReleaseTriesOnceMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var well atomic.Bool
+		b := &broker{answer: func(r commit.Request) ([]error, error) {
+			if !well.Load() {
+				return nil, errors.New("connection reset")
+			}
+			return make([]error, len(r.Offsets)), nil
+		}}
+		c := run(t, b).Claim(&me{}, "t", 0)
+		c.Commit(at(5))
+		time.Sleep(4300 * time.Millisecond) // in the middle of a pause of two seconds
+		before := len(b.sent())
+		well.Store(true)
+		release(t, c, 700*time.Millisecond)
+		if n := len(b.sent()) - before; n != 1 {
+			t.Errorf("%d tries in the release, want 1", n)
+		}
+	})
+}
+
+// B29: where the broker takes no text of this length, the offset is committed without one.
+func TestARefusedTextIsLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &broker{answer: func(r commit.Request) ([]error, error) {
+			errs := make([]error, len(r.Offsets))
+			if r.Offsets[0].Metadata != "" {
+				errs[0] = sarama.ErrOffsetMetadataTooLarge
+			}
+			return errs, nil
+		}}
+		l := run(t, b)
+		c := l.Claim(&me{}, "t", 0)
+		if err := c.Store(t.Context(), member.Position{Offset: 5, Metadata: "text"}); err != nil || l.Stored("t", 0) != 5 {
+			t.Errorf("stored %d, %v", l.Stored("t", 0), err)
+		}
+		c.Commit(member.Position{Offset: 6, Metadata: "text"})
+		time.Sleep(time.Second)
+		if n := len(b.sent()); n != 3 || l.Stored("t", 0) != 6 {
+			t.Errorf("%d requests, stored %d, want 6 after 3: the text is not tried again", n, l.Stored("t", 0))
+		}
+	})
 }

@@ -304,8 +304,9 @@ func TestJudge(t *testing.T) {
 		sarama.ErrUnknownMemberId:           commit.Lost,
 		sarama.ErrFencedInstancedId:         commit.Lost,
 		sarama.ErrOffsetMetadataTooLarge:    commit.Refused,
-		sarama.ErrTopicAuthorizationFailed:  commit.Refused,
-		sarama.ErrUnknownTopicOrPartition:   commit.Refused,
+		sarama.ErrInvalidCommitOffsetSize:   commit.Refused,
+		sarama.ErrTopicAuthorizationFailed:  commit.Again,
+		sarama.ErrUnknownTopicOrPartition:   commit.Again,
 	} {
 		if got := commit.Judge(err); got != want {
 			t.Errorf("%v: %v, want %v", err, got, want)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/internal/member"
 )
 
 // batch is a request with the claims of its offsets.
@@ -86,6 +88,9 @@ func (l *Loop) addTo(list []*batch, c *Claim, id string, generation int32) []*ba
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	position, since := c.pending, c.since
+	if c.textless {
+		position.Metadata = ""
+	}
 	if c.released || !c.due {
 		l.answeredLocked(c)
 		return list
@@ -134,18 +139,26 @@ func (l *Loop) settle(b *batch, i int, err error) {
 	}
 	switch {
 	case c.released:
+	case errors.Is(err, sarama.ErrOffsetMetadataTooLarge) && !c.textless:
+		c.textless = true // the offset counts for more
+		c.handBack(o.Position, b.since[i])
 	case r.Verdict == Done:
 		c.tries = 0
 		l.stored[key{c.Topic, c.Partition}] = o.Offset
 	case r.Verdict == Again:
 		c.notBefore = time.Now().Add(pauseOf(c.tries))
-		if !c.due {
-			c.pending, c.due, c.since = o.Position, true, b.since[i]
-		}
+		c.handBack(o.Position, b.since[i])
 	}
 	l.answeredLocked(c)
 	l.mu.Unlock()
 	l.opts.Notify(r)
+}
+
+// handBack makes a position due again, unless a later one has come.
+func (c *Claim) handBack(p member.Position, since time.Time) {
+	if !c.due {
+		c.pending, c.due, c.since = p, true, since
+	}
 }
 
 // answeredLocked ends the sending of c, and lets those look again who wait for an answer.

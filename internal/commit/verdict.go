@@ -35,10 +35,11 @@ func Judge(err error) Verdict {
 		return Done
 	case sarama.ErrUnknownMemberId, sarama.ErrFencedInstancedId:
 		return Lost
-	case sarama.ErrOffsetMetadataTooLarge, sarama.ErrInvalidCommitOffsetSize, sarama.ErrTopicAuthorizationFailed,
-		sarama.ErrGroupAuthorizationFailed, sarama.ErrUnknownTopicOrPartition, sarama.ErrInvalidGroupId:
+	case sarama.ErrOffsetMetadataTooLarge, sarama.ErrInvalidCommitOffsetSize, sarama.ErrInvalidGroupId:
 		return Refused
-	default: // not coordinator, loading, rebalance in progress; illegal generation: a newer one may be on its way to us
+	default:
+		// Not coordinator, loading, rebalance in progress; illegal generation: a newer one may be on its way to us. An unknown topic may
+		// be one that this broker has not heard of yet, and a right may come while the claim is held.
 		return Again
 	}
 }
