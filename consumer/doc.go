@@ -26,12 +26,14 @@
 //   - G1 Nothing lost. An offset is committed only after its task has succeeded, counts as committed when the broker has said so, and is
 //     sent again for as long as the partition is ours until it has. The start of a partition without a commit is committed before
 //     its first task ends.
-//   - G2 Committed never passes the gap-free prefix of finished messages. With order by partition that prefix is all that is finished,
-//     so nothing finished is run again after a stop; after a crash, what had not been answered yet.
+//   - G2 Committed never passes the gap-free prefix of finished messages. What finished beyond it is recorded in the commit's metadata, and
+//     is not run again by the next owner of the partition if that is a member of this package too; others replay it. After a crash, what
+//     had not been answered yet runs again.
 //   - G3 A rebalance waits for no task beyond the grace, and a join that other members keep waiting is not cut off by a read timeout.
-//   - G4 A task whose partition stays with the member goes on through a cooperative rebalance, and through a coordinator that moves,
-//     restarts or dies, as long as a new one is there before the lease is over. Under the eager protocol a rebalance ends every session,
-//     and with it the tasks that do not end within the grace; they run again. Adoption by the next session is not part of this version.
+//   - G4 A task whose partition stays with, or comes back to, this member is not started again: it goes on through rebalances, lost
+//     heartbeats, a claim that failed, and a coordinator that moves, restarts or dies, as long as a new one is there before the lease is
+//     over. Its result is committed by the next claim. It needs one balance strategy alone: where a second one is offered, a task goes on
+//     through a cooperative rebalance in which its claim stays, and through nothing else.
 //   - G5 A commit carries the generation of the latest assignment that was received while the claim is held, and nothing is sent for a
 //     partition once its claim has ended: a late result never overwrites the next owner's progress.
 //   - G10 Stopping is bounded: the plan's StopGrace, with cancellation at its end, or at its start where tasks are too long to be waited
@@ -50,12 +52,13 @@
 // # A rebalance, step by step
 //
 // Under the cooperative protocol the session lives on. The new assignment is heard first; claims of partitions that it lacks stop
-// starting tasks, wait for the grace, commit and return, and the others notice nothing. Under the eager protocol the session ends,
-// all claims do this, and start again from the committed offsets. Each assignment makes one log entry at level info, with what was
+// starting tasks, wait for the grace, commit and return, and the others notice nothing. Under the eager protocol the session ends, and
+// with it all claims; what runs goes on, and is taken over by the claims of the next session. Each assignment makes one log entry at level info, with what was
 // gained and lost, and one call of a [RebalanceHook].
 //
-// Tasks of a partition that moves away, and under the eager protocol all tasks that do not end within the grace, are cancelled and run
-// again. Adoption of running tasks by the next claim is not part of this version.
+// Tasks of a partition that moves away are cancelled when they do not end within the grace (under the eager protocol as soon as the
+// assignment is heard), and run again at the new owner, which waits a moment for them to return. A member that is cut off in just that
+// moment cancels at the end of its lease, and its task may overlap with the new owner's until then.
 //
 // # Errors
 //

@@ -11,9 +11,10 @@
 // # What it does
 //
 // A message becomes a task: a call of Handle with a context of its own. nil is done, and the offset is committed once all before it on
-// the partition are done. An error, a panic and runtime.Goexit are failures: the task is tried again in its place after a pause that
-// grows (package retry), and nothing of its partition passes it. Messages of one partition are handled one after another, in order;
-// different partitions run at the same time, as many as there are slots.
+// the partition are done; what is finished beyond that is written into the commit's metadata and not run again. An error, a panic and
+// runtime.Goexit are failures: the task is tried again in its place after a pause that grows (package retry), and nothing passes it
+// whose order counts. Options.Order says what that is: the partition ([ByPartition], one task of it at a time), the key ([ByKey]), or
+// nothing ([None]). As many tasks run at the same time as there are slots.
 //
 // A handler need not know about rebalances, but it should obey its context, which ends when its time is over:
 //
@@ -29,11 +30,13 @@
 // # How a message flows
 //
 //	Messages() --> intake.go --> settle.go --> pool.go: ring of ready claims --> runner.go --> exec.go --> Handle
-//	               receive       exchange      (internal/schedule: queue,          one goroutine = one slot;
-//	               copy, count     |   ^        turn, length of a run)             pulls runs of tasks
+//	               receive       exchange      serial.go, fanned.go: what may         one goroutine = one slot;
+//	               copy, count     |   ^       start (internal/schedule)              pulls runs of tasks
 //	                  |            |   |                                               |
-//	               room.go         |   '------------- results, in order <--------------' claim.go
+//	               room.go         |   '----------------- results <--------------------' claim.go
 //	               pause, resume   v
+//	                            account.go: what is finished (internal/offset)
+//	                               |
 //	                            commit: marks.go over a plain sarama session, internal/commit under package consumer
 //
 // One loop owns a claim (loop.go): it alone receives, settles, commits and decides. It shares with the runners what lies under the
@@ -43,7 +46,7 @@
 //
 // # What happens at a rebalance
 //
-//	an assignment without the partition  (assignments.go; with BalanceStrategies)     \
+//	an assignment without the partition  (ownership.go; with BalanceStrategies)       \
 //	the session's context ends           (eager, stop, lost heartbeats; causes.go)     > loop.go: run ends
 //	Messages() is closed                 (cooperative; also when a stream breaks)     /        |
 //	                                                                                           v
@@ -53,30 +56,40 @@
 //
 // The same path is the way out at a stop and when the membership is lost; only the [Reason], and with it the grace, differs.
 //
+// Where the session ends and the partition may come back to this member, tasks that do not end in the grace are not cancelled: they go
+// on (linger.go) and the next claim of the partition takes them over (adopt.go), whether or not their messages are delivered again. An
+// assignment without the partition cancels them at once. It needs the strategies of [GroupHandler.BalanceStrategies], one alone.
+//
 // # What it promises
 //
 // The numbers are those of the whole module's guarantees. Each has tests that run under eager and cooperative rebalancing.
 //
 //   - G1 Nothing lost. An offset is committed only after the task of its message, and those of all before it on the partition, have
 //     succeeded. Nothing is ever skipped: a message that fails is tried again until it succeeds.
+//   - G2 Committed never passes the gap-free prefix of finished messages. What finished beyond it is in the commit's metadata, and is not
+//     run again by whoever reads that: package consumer. Where the map of it would not fit into a commit (4,096 bytes hold any pattern
+//     of 25,000 offsets, and a million finished ones behind a few that are not), intake waits.
 //   - G3 A rebalance waits for no task beyond the plan's Grace: ConsumeClaim returns within a second after it, even if every task hangs
 //     and ignores its context. Nothing starts after the end of the session or, with the strategies of
 //     [GroupHandler.BalanceStrategies], after an assignment that lacks the partition. The pause before a retry holds nothing up.
+//   - G4 A task whose partition comes back to this member is not started again: it goes on from one session to the next, through any
+//     number of them, and its result counts.
 //   - G5 A result that arrives after the partition was given up is counted ([Counts].Strays), logged and dropped: never committed.
-//   - G6 Order by partition: the tasks of a partition start in the order of their offsets and never overlap, not even with a stray
-//     of an earlier claim in this process. Other orders are not part of this version.
+//   - G6 Order: the tasks of a partition, or of a key, start in the order of their offsets and never overlap, not even with a task of an
+//     earlier claim in this process. Without order they start in that of their offsets, but for retries.
 //   - G7 A panic, a runtime.Goexit or a stubborn task takes down neither the process nor another task. A panic is logged once an attempt,
 //     with its stack. A task that hangs holds its slot and its partition, and nothing else.
 //   - G8 A cancellation is not a failure: no attempt is counted and nothing is logged as one. A panic is logged in any case.
-//   - G9 Memory is bounded: each claim holds at most the plan's BacklogMessages or BacklogBytes, whichever is reached first, and what
-//     one fetch brings beyond that; then fetching pauses, and Messages is received all the same. Long tasks get a copy of their message,
+//   - G9 Memory is bounded: each claim holds at most the plan's BacklogMessages (at least 1000 by key and without order, where running
+//     tasks do not count) or BacklogBytes, whichever is reached first, and what one fetch brings beyond that; all claims together hold
+//     at most Options.BacklogBytes. Then fetching pauses, and Messages is received all the same. Long tasks get a copy of their message,
 //     so that none keeps a whole fetch response alive.
 //   - G10 Stopping is bounded: running tasks get the plan's StopGrace. Their contexts end after it, or at its start where they are too long
 //     to be waited for ([config.Plan].StopCancelFirst). A second after the grace at most, those that still run are given up. Idle claims return at once.
 //
 // # What is weaker over a plain sarama group
 //
-// Package consumer mends each of these; over the user's own sarama.ConsumerGroup they are as sarama has them.
+// Package consumer mends these; over the user's own sarama.ConsumerGroup they are as sarama has them.
 //
 //   - Commits are marks, and nobody hears whether they arrived. For tasks of 100 ms and more the session is asked to commit after each;
 //     sarama sends that over the connection that also waits for fetches, which takes about a second, and longer during a rebalance.
@@ -89,12 +102,15 @@
 //     wrapped and has lost its Pause and Resume methods is not received from while its backlog is full; a cooperative revocation is
 //     then heard late, unless the strategies are those of [GroupHandler.BalanceStrategies].
 //   - During a stop sarama tells nobody of a rebalance that comes up: it waits for running tasks up to StopGrace.
-//   - Running tasks are not adopted by the next session: those that do not end in the grace are cancelled and run again.
+//   - Running tasks go on between two sessions only when the session has ended in order, and for no longer than the plan's Lease. They are
+//     adopted if member id and generation prove it and the claim starts where the one before has marked.
+//   - The metadata of a commit cannot be read: what had finished beyond the committed offset is run again after a restart, and by the
+//     next owner. It is written all the same, for a member of package consumer to read.
 //
 // # How many slots
 //
-// Options.Slots is how many tasks run at once in this member. The default, one a claimed partition, is right as long as a task costs
-// this process little. Where tasks take a core, a licence or much memory each, set what the machine has; partitions then take turns.
+// Options.Slots is how many tasks run at once in this member. The default, as many as partitions are claimed, is right as long as a task
+// costs this process little, and by partition no more could run. By key or without order more are of use: set what the machine bears. Where tasks take a core, a licence or much memory each, set what the machine has; partitions then take turns.
 // One slot makes a strictly serial consumer, which old handlers ([Legacy]) may count on. A stray keeps its slot until it returns.
 //
 // # Hooks
