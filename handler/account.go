@@ -29,9 +29,9 @@ func (a *account) open(start int64, before offset.Ranges, holes bool) {
 	}
 }
 
-// deliver says whether a message has to be handled: it was not finished earlier.
-func (a *account) deliver(m *sarama.ConsumerMessage, disown func(mine, m *sarama.ConsumerMessage)) (fresh bool) {
-	o := m.Offset
+// deliver says whether a message has to be handled: it was not finished earlier. Where a task of the claim before has its offset it
+// returns that one's message, and the caller looks whether it is the same.
+func (a *account) deliver(o int64) (fresh bool, mine *sarama.ConsumerMessage) {
 	switch {
 	case a.track == nil:
 		fresh = o >= a.next
@@ -39,18 +39,14 @@ func (a *account) deliver(m *sarama.ConsumerMessage, disown func(mine, m *sarama
 		a.passOver(o)
 		fresh = !a.track.Finished(o)
 	default:
-		return a.track.Deliver(o)
+		return a.track.Deliver(o), nil
 	}
-	mine, held := a.inHand[o]
-	if !held {
-		return fresh
+	if len(a.inHand) == 0 {
+		return fresh, nil
 	}
+	mine = a.inHand[o]
 	delete(a.inHand, o)
-	if sameMessage(m, mine) {
-		return false
-	}
-	disown(mine, m)
-	return true
+	return fresh, mine
 }
 
 // passOver takes what was delivered to the claim before, is unfinished, and does not come again as done: it is no longer in the log.

@@ -64,12 +64,25 @@ func (l *loop) deliver(batch []*sarama.ConsumerMessage) []*sarama.ConsumerMessag
 			l.setAside(batch[i:])
 			break
 		}
-		if l.account.deliver(m, l.disown) {
+		if l.accept(m) {
 			batch[n] = m
 			n++
 		}
 	}
 	return batch[:n]
+}
+
+// accept says whether a message has to be handled.
+func (l *loop) accept(m *sarama.ConsumerMessage) bool {
+	fresh, mine := l.account.deliver(m.Offset)
+	switch {
+	case mine == nil:
+		return fresh
+	case sameMessage(m, mine):
+		return false
+	}
+	l.disown(mine, m)
+	return true
 }
 
 func (l *loop) put(batch []*sarama.ConsumerMessage) {
