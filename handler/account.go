@@ -11,6 +11,7 @@ import (
 type account struct {
 	stamp offset.Stamp
 	limit int             // of a commit's text
+	safe  int64           // how many offsets may lie open whatever becomes of them
 	bare  bool            // nobody reads the stamp: a text is written for a map alone
 	track *offset.Tracker // nil by partition: there what is finished has no holes, unless an owner before us had another order
 	next  int64           // where track is nil: all below it is finished; -1 as long as nothing is known
@@ -23,7 +24,7 @@ type account struct {
 
 // open begins at an offset, with what was finished beyond it earlier.
 func (a *account) open(start int64, before offset.Ranges, holes bool) {
-	a.next = start
+	a.next, a.safe = start, min(offset.FittingSpan(a.limit), maxPending)
 	if holes || len(before) > 0 {
 		a.track = offset.New(start, before)
 	}
@@ -104,7 +105,10 @@ func (a *account) position() member.Position {
 // crowded says that a message must not be delivered yet: the map of what may finish beyond an unfinished one would become too long for a
 // commit, or the messages to look through after a restart too many.
 func (a *account) crowded(o int64) bool {
-	return a.track != nil && a.track.Unfinished() > 0 && (a.track.BoundAfter(o) > a.limit || a.track.Pending() >= maxPending)
+	if a.track == nil || o-a.track.Next() < a.safe && !a.track.Expecting() {
+		return false
+	}
+	return a.track.Unfinished() > 0 && (a.track.BoundAfter(o) > a.limit || a.track.Pending() >= maxPending)
 }
 
 // runningTag is the tag of a section without content: tasks went on without a claim when this was committed.

@@ -1,6 +1,9 @@
 package offset
 
-import "math"
+import (
+	"math"
+	"sort"
+)
 
 // headBytes is the most that comes before the sections: checksum, owner id, take-over count, frontier.
 const headBytes = 4 + 8 + 9 + 9
@@ -31,6 +34,12 @@ func (t *Tracker) BoundAfter(offset int64) int {
 		first = max(first, offset)
 	}
 	return bound(t.unfinished+1+len(t.before), max(t.end(), offset+1)-first)
+}
+
+// FittingSpan returns how many offsets a map may span so that it fits into a text of a length whatever its pattern is, 0 for none. As
+// long as no more lie between Next and the message to be delivered, Bound need not be asked.
+func FittingSpan(limit int) int64 {
+	return int64(sort.Search(8*max(limit, 0), func(span int) bool { return bound(span+1, int64(span+1)) > limit }))
 }
 
 // end returns the offset after the last one that the map can have.

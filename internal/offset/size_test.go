@@ -182,3 +182,25 @@ func wantMapsFit(t *testing.T, tr *offset.Tracker, running []int64) {
 		}
 	}
 }
+
+func TestAnyPatternOfAFittingSpanFits(t *testing.T) {
+	for limit, least := range map[int]int64{0: 0, 40: 0, 100: 200, 4096: 25_000} {
+		span := offset.FittingSpan(limit)
+		if span < least {
+			t.Errorf("%d offsets fit into %d characters, want %d at least", span, limit, least)
+		}
+		tr := offset.New(0, nil)
+		for o := range span {
+			tr.Deliver(o)
+		}
+		if span > 0 && tr.Bound() > limit {
+			t.Errorf("%d offsets take up to %d of %d characters", span, tr.Bound(), limit)
+		}
+		for range 10 {
+			tr.Deliver(tr.Last() + 1)
+		}
+		if tr.Bound() <= limit {
+			t.Errorf("more than %d offsets fit into %d characters", span, limit)
+		}
+	}
+}

@@ -124,6 +124,9 @@ func (t *Tracker) Last() int64 { return t.last }
 // Unfinished returns how many messages are delivered and not finished.
 func (t *Tracker) Unfinished() int { return t.unfinished }
 
+// Expecting says that something that was finished earlier is still to be delivered again.
+func (t *Tracker) Expecting() bool { return len(t.before) > 0 }
+
 // Pending returns how many messages were delivered from Next on, finished or not.
 func (t *Tracker) Pending() int { return int(t.window.len()) }
 
