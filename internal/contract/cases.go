@@ -138,14 +138,17 @@ func stubborn(r *rig) {
 }
 
 func retryPause(r *rig) {
-	r.fill(1, 1)
+	r.fill(2, 1)
 	r.retry.Initial, r.retry.Max = time.Hour, time.Hour
 	one := r.start("one", func(context.Context, *handler.Task) error { return errors.New("not today") })
-	r.eventually("the task waits for its retry", func() bool { s := one.Status(); return len(s.Claims) == 1 && s.Claims[0].Retrying })
-	two := r.start("two", instant)
+	r.eventually("both tasks wait for their retry", func() bool {
+		s := one.Status()
+		return len(s.Claims) == 2 && s.Claims[0].Retrying && s.Claims[1].Retrying
+	})
+	r.start("two", instant)
+	r.eventually("the partition that moved is handled", func() bool { return len(r.seen.by("two")) == 1 })
 	one.stop(r.T)
-	r.eventually("the next owner handles it", r.allCommitted(1, 1))
-	_ = two
+	r.eventually("the next owner handles the other one", r.allCommitted(2, 1))
 }
 
 func cleanStop(r *rig) {
