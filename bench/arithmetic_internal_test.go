@@ -120,3 +120,17 @@ func TestBoundOfLargeMessages(t *testing.T) {
 		t.Errorf("and 24 tasks: %v MB", got)
 	}
 }
+
+func TestRatioIsTheMedianOfTheRounds(t *testing.T) {
+	own, base := []float64{1, 20, 300}, []float64{1, 10, 100}
+	if f := versus(figure{}, own, base); f.value != 20 || f.baselineValue != 10 || f.ratio != 2 {
+		t.Errorf("%+v", f)
+	}
+	own[1], base[1] = 20, 2 // a round in which the baseline was disturbed
+	if f := versus(figure{}, own, base); f.value != 20 || f.baselineValue != 2 || f.ratio != 3 {
+		t.Errorf("%+v", f)
+	}
+	if f := versus(figure{baseline: "x"}, own, nil); f.value != 20 || f.baseline != "none" || f.String() != " 20  none 0 0.000" {
+		t.Errorf("without a baseline: %q", f)
+	}
+}

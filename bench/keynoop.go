@@ -106,7 +106,7 @@ func keyNoopRaw(l *lab) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	var own, raw, ratios []float64
+	var own, raw []float64
 	for range l.roundsOr(6) {
 		r, err := l.rawNoop(f)
 		if err != nil {
@@ -116,12 +116,9 @@ func keyNoopRaw(l *lab) ([]figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		own, raw, ratios = append(own, o.rate()), append(raw, r.rate()), append(ratios, o.rate()/r.rate())
+		own, raw = append(own, o.rate()), append(raw, r.rate())
 	}
-	return []figure{{
-		name: "key_noop_raw", value: median(own), unit: "messages/s",
-		baseline: "marking_loop", baselineValue: median(raw), ratio: median(ratios),
-	}}, nil
+	return []figure{versus(figure{name: "key_noop_raw", unit: "messages/s", baseline: "marking_loop"}, own, raw)}, nil
 }
 
 func (l *lab) rawNoop(f *filled) (outcome, error) {

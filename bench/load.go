@@ -186,13 +186,9 @@ func (t *turns) round(l *lab, f *filled) error {
 	return nil
 }
 
-// against is a figure with the Parallel Consumer as its baseline, if there is one. Of the rounds it takes medians.
+// against is a figure with the Parallel Consumer as its baseline, if there is one. Values and ratio are medians of the rounds'.
 func (t *turns) against(name, unit string, of func(outcome) float64) figure {
-	f := figure{name: name, unit: unit, value: medianOf(t.own, of), baseline: "none"}
-	if len(t.peer) > 0 {
-		f.baseline, f.baselineValue = "parallel_consumer", medianOf(t.peer, of)
-	}
-	return f
+	return versus(figure{name: name, unit: unit, baseline: "parallel_consumer"}, valuesOf(t.own, of), valuesOf(t.peer, of))
 }
 
 func (t *turns) busy(name string) figure {
@@ -204,15 +200,14 @@ func (t *turns) share(name string) figure {
 }
 
 func (t *turns) wall(name string) figure {
-	return figure{name: name, unit: "s", value: medianOf(t.own, seconds), baseline: "bare_goroutines", baselineValue: medianOf(t.top, seconds)}
+	seconds := func(o outcome) float64 { return o.wall.Seconds() }
+	return versus(figure{name: name, unit: "s", baseline: "bare_goroutines"}, valuesOf(t.own, seconds), valuesOf(t.top, seconds))
 }
 
-func seconds(o outcome) float64 { return o.wall.Seconds() }
-
-func medianOf(list []outcome, of func(outcome) float64) float64 {
+func valuesOf(list []outcome, of func(outcome) float64) []float64 {
 	values := make([]float64, len(list))
 	for i, o := range list {
 		values[i] = of(o)
 	}
-	return median(values)
+	return values
 }

@@ -77,6 +77,26 @@ func (f figure) String() string {
 	return fmt.Sprintf("%s %.4g %s %s %.4g %.3f", f.name, f.value, f.unit, f.baseline, f.baselineValue, f.ratio)
 }
 
+// versus fills in the medians of rounds that were measured in turns. The ratio is the median of the rounds' ratios, which shares less of
+// what a noisy machine does from one minute to the next; the one of all medians where there are not as many rounds of the baseline.
+func versus(f figure, own, base []float64) figure {
+	f.value = median(own)
+	if len(base) == 0 {
+		f.baseline = "none"
+		return f
+	}
+	f.baselineValue = median(base)
+	if len(own) != len(base) {
+		return f
+	}
+	ratios := make([]float64, len(own))
+	for i := range own {
+		ratios[i] = own[i] / base[i]
+	}
+	f.ratio = median(ratios)
+	return f
+}
+
 func inMillis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // median of a list that is not empty.

@@ -106,8 +106,9 @@ func (s *stuck) ConsumeClaim(sarama.ConsumerGroupSession, sarama.ConsumerGroupCl
 
 // B26. The broker is asked after the process is dead, so what it says is what a restart finds.
 func TestB26ASuccessIsCommittedBeforeACrashCanLoseIt(t *testing.T) {
-	kit.Each(t, func(t *testing.T, s kit.Setting) {
+	kit.EachOrder(t, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, 1)
+		g.Input.CrashDetection = shortestSession
 		g.ProduceTo(0, 2)
 		a := g.StartProcess("a", "do one")
 		done := g.UntilSeen(1, kit.Returned, kit.AtOffset(0))[0].At
@@ -120,13 +121,17 @@ func TestB26ASuccessIsCommittedBeforeACrashCanLoseIt(t *testing.T) {
 		g.UntilAllHandled()
 		g.WantAtMost(0, kit.Started, kit.By("b"), kit.AtOffset(0))
 		b.Stop()
+		g.WantSound(nil)
 	}, everywhere()...)
 }
 
 // B26. The commits are three, and each follows its success.
 func TestB26EachSuccessIsCommittedByItself(t *testing.T) {
-	kit.Each(t, func(t *testing.T, s kit.Setting) {
+	kit.EachOrder(t, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, 1)
+		if g.Slots > 0 {
+			g.Slots = 1 // one after the other
+		}
 		g.ProduceTo(0, 3)
 		m := g.Start("a", second)
 		g.UntilAllHandled()

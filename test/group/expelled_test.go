@@ -25,7 +25,7 @@ func lateSuccess(g *kit.Gate) handler.Func {
 
 // B28.
 func TestB28AForgottenMemberDropsItsResultAndJoinsAgain(t *testing.T) {
-	kit.Each(t, func(t *testing.T, s kit.Setting) {
+	kit.EachOrder(t, func(t *testing.T, s kit.Setting) {
 		g, a, id := expel(t, s, leaveInItsName)
 		if now := a.Status().MemberID; now == id {
 			g.Errorf("the member still is %s", id)
@@ -35,33 +35,34 @@ func TestB28AForgottenMemberDropsItsResultAndJoinsAgain(t *testing.T) {
 
 // B28. The member is not forgotten, and keeps its id, as every client does.
 func TestB28AMemberOfAnEarlierGenerationDropsItsResultAndJoinsAgain(t *testing.T) {
-	kit.Each(t, func(t *testing.T, s kit.Setting) { expel(t, s, joinInItsName) }, everywhere()...)
+	kit.EachOrder(t, func(t *testing.T, s kit.Setting) { expel(t, s, joinInItsName) }, everywhere()...)
 }
 
 // expel makes the coordinator let go of a member in the middle of a task, and returns what the member's id was.
 func expel(t *testing.T, s kit.Setting, how func(*testing.T, *kit.Group, *kit.Member)) (g *kit.Group, a *kit.Member, id string) {
 	t.Helper()
 	g = s.Group(t, 1)
-	g.Produce(1)
-	gate := kit.NewGate()
+	gate, n := kit.NewGate(), g.AtOnce(3)
+	g.Produce(n)
 	a = g.Start("a", lateSuccess(gate))
-	g.UntilSeen(1, kit.Started)
+	g.UntilSeen(n, kit.Started)
 	g.UntilSeen(1, kit.Committed, kit.AtOffset(0)) // where the group starts
 	id = a.Status().MemberID
 
-	begin := g.Note("the coordinator lets go of a")
+	begin := g.Expel(a)
 	how(t, g, a)
-	cancelled := g.UntilSeen(1, kit.Cancelled, kit.Is(handler.ErrLost))[0].At
+	cancelled := g.UntilSeen(n, kit.Cancelled, kit.Is(handler.ErrLost))[n-1].At
 	g.WantWithin("until the task is cancelled", begin, cancelled, g.Plan().HeartbeatInterval+time.Second)
 
-	again := g.UntilSeen(2, kit.Started)[1]
+	again := g.UntilSeen(2*n, kit.Started)[n]
 	gate.Open()
 	g.UntilAllHandled()
 	a.Stop()
 	g.WantAtMost(0, kit.Committed, kit.From(1), kit.Before(again.At))
 	g.WantAtMost(handful, kit.Refused)
 	g.WantAtMost(2, kit.Assigned) // one rejoin
-	g.WantAtMost(2, kit.Started)
+	g.WantAtMost(2*n, kit.Started)
+	g.WantSound(nil)
 	return g, a, id
 }
 
@@ -119,34 +120,43 @@ func joinInItsName(t *testing.T, g *kit.Group, m *kit.Member) {
 
 // B28, as it happens: the member is frozen for longer than S. The task ends as soon as it is thawed.
 func TestB28AFrozenMemberDropsItsResultAndJoinsAgain(t *testing.T) {
-	kit.Each(t, func(t *testing.T, s kit.Setting) {
-		g := s.Group(t, 1)
-		g.Input.CrashDetection, g.Input.Broker.MinSessionTimeout = 3*time.Second, time.Second
-		g.Input.StopGrace = config.NoGrace
-		a := g.StartProcess("a", "late success")
-		g.UntilSeen(1, kit.Claimed, kit.By("a"))
-		gate := kit.NewGate()
-		b := g.Start("b", gate.Hold)
-		g.UntilSeen(1, kit.Assigned, kit.By("b"))
-		g.Produce(1)
-		g.UntilSeen(1, kit.Started, kit.By("a"))
+	kit.Each(t, thaw, everywhere()...)
+}
 
-		begin := a.Freeze()
-		started := g.UntilSeen(1, kit.Started, kit.By("b"))[0]
-		g.WantWithin("until the other runs the task", begin, started.At, g.Plan().SessionTimeout+g.Plan().RebalanceTimeout)
-		a.Open()
-		thawed := a.Thaw()
-		g.UntilSeen(1, kit.Returned, kit.By("a"), kit.After(thawed))
-		lost := g.UntilSeen(1, kit.Ended, kit.By("a"), kit.Saying("membership lost"))[0]
-		g.UntilSeen(1, kit.Assigned, kit.By("a"), kit.After(lost.At))
-		g.WantAtMost(0, kit.Committed, kit.By("a"), kit.From(1))
-		g.WantAtMost(handful, kit.Refused, kit.By("a"))
-		if o := g.Committed(0); o > 0 {
-			g.Errorf("committed at %d, want 0", o)
-		}
-		gate.Open()
-		g.UntilAllHandled()
-		b.Stop()
-		a.Stop()
-	}, everywhere()...)
+// B28.
+func TestB28AFrozenMemberDropsItsResultAndJoinsAgainInAnyOrder(t *testing.T) {
+	kit.EachFanned(t, thaw, kit.Fake)
+}
+
+func thaw(t *testing.T, s kit.Setting) {
+	t.Helper()
+	g := s.Group(t, 1)
+	g.Input.CrashDetection, g.Input.Broker.MinSessionTimeout = 3*time.Second, time.Second
+	g.Input.StopGrace = config.NoGrace
+	a := g.StartProcess("a", "late success")
+	g.UntilSeen(1, kit.Claimed, kit.By("a"))
+	gate := kit.NewGate()
+	b := g.Start("b", gate.Hold)
+	g.UntilSeen(1, kit.Assigned, kit.By("b"))
+	n := g.AtOnce(3)
+	g.Produce(n)
+	g.UntilSeen(n, kit.Started, kit.By("a"))
+
+	begin := a.Freeze()
+	started := g.UntilSeen(n, kit.Started, kit.By("b"))[n-1]
+	g.WantWithin("until the other runs the task", begin, started.At, g.Plan().SessionTimeout+g.Plan().RebalanceTimeout)
+	a.Open()
+	thawed := a.Thaw()
+	g.UntilSeen(n, kit.Returned, kit.By("a"), kit.After(thawed))
+	lost := g.UntilSeen(1, kit.Ended, kit.By("a"), kit.Saying("membership lost"))[0]
+	g.UntilSeen(1, kit.Assigned, kit.By("a"), kit.After(lost.At))
+	g.WantAtMost(0, kit.Committed, kit.By("a"), kit.From(1))
+	g.WantAtMost(handful, kit.Refused, kit.By("a"))
+	if o := g.Committed(0); o > 0 {
+		g.Errorf("committed at %d, want 0", o)
+	}
+	gate.Open()
+	g.UntilAllHandled()
+	b.Stop()
+	a.Stop()
 }

@@ -12,26 +12,26 @@ import (
 
 // B13. The tasks last until the gate opens, which is after both rebalances: much longer than any R.
 func TestB13LongTasksDoNotHoldUpARebalance(t *testing.T) {
-	kit.Each(t, func(t *testing.T, s kit.Setting) {
+	kit.EachOrder(t, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, 4)
 		g.Input.StopGrace = config.NoGrace
 		g.Produce(2)
-		gate := kit.NewGate()
+		gate, each := kit.NewGate(), g.AtOnce(2)
 		r := g.Plan().RebalanceTimeout
 		a := g.Start("a", gate.Hold)
-		g.UntilSeen(4, kit.Started)
+		g.Until("a works on all", func() bool { return a.Status().Running == 4*each })
 		inFlight := a.Status().Running
 
 		begin := time.Now()
 		b := g.Start("b", gate.Hold)
 		g.Until("both own partitions", func() bool { return len(a.Owns()) > 0 && len(b.Owns()) > 0 })
 		g.WantWithin("join: both own partitions", begin, time.Now(), r)
-		g.Until("both work on two", func() bool { return a.Status().Running == 2 && b.Status().Running == 2 })
-		inFlight += 4
+		g.Until("both work on two", func() bool { return a.Status().Running == 2*each && b.Status().Running == 2*each })
+		inFlight += 4 * each
 
 		begin = time.Now()
 		b.Stop()
-		g.Until("the first works on all", func() bool { return a.Status().Running == 4 })
+		g.Until("the first works on all", func() bool { return a.Status().Running == 4*each })
 		g.WantWithin("leave: the first works on all", begin, time.Now(), r)
 
 		gate.Open()
@@ -39,10 +39,11 @@ func TestB13LongTasksDoNotHoldUpARebalance(t *testing.T) {
 		a.Stop()
 		g.WantAtMost(8+inFlight, kit.Started)
 		if !s.Eager { // what stays is not even interrupted
-			g.WantAtMost(2, kit.Cancelled, kit.By("a"))
+			g.WantAtMost(2*each, kit.Cancelled, kit.By("a"))
 		}
 		wantNeverExpelled(g)
 		g.WantAtMost(0, kit.Troubled)
+		g.WantSound(nil)
 	}, everywhere()...)
 }
 

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
 		_ = flag.Set("test.parallel", "8")
 	}
-	kit.Main(m, &shared, kit.Programs{"late success": lateSuccess})
+	kit.Main(m, &shared, kit.Programs{"late success": lateSuccess, "at random": atRandom})
 }
 
 func version() string { return cmp.Or(os.Getenv(envVersion), kafkatest.Newest) }

@@ -6,68 +6,109 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync/atomic"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/consumer"
 	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/handler/retry"
+	"github.com/evenkeel-go/evenkeel/internal/kafkatest"
 	"github.com/evenkeel-go/evenkeel/test/kit"
 )
 
-// G1: members join, leave and are expelled at random moments, with handlers of every kind, while messages keep coming.
+// G1, G2: members join, leave, are expelled, cut off and killed at random moments, with handlers of every kind, while messages keep coming.
 func TestNothingIsLostWhateverMembersDo(t *testing.T) {
-	kit.Each(t, func(t *testing.T, s kit.Setting) {
-		c := &crowd{Group: s.Group(t, 6)}
-		c.Input.StopGrace = config.NoGrace
-		enough := feed(c.Group)
-		for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(upTo(1000)) {
-			c.change(t)
-		}
-		enough()
-		c.hurry.Store(true)
-		if len(c.live) == 0 {
-			c.join()
-		}
-		c.UntilAllHandled()
-		for _, m := range c.live {
-			m.Stop()
-		}
-		for i := range c.joined {
-			wantNoOverlap(c.Group, nameOf(i))
-		}
-	}, kafka())
+	t.Parallel()
+	node := kafkatest.Kafka(t, kafkatest.Options{Version: version(), Links: soakLinks()})
+	t.Run("orders", func(t *testing.T) { kit.EachOrder(t, soak, kit.At("kafka-"+version(), node)) })
+}
+
+func soak(t *testing.T, s kit.Setting) {
+	c := newCrowd(t, s)
+	enough := feed(c.Group)
+	for end := time.Now().Add(8 * time.Second); time.Now().Before(end); time.Sleep(upTo(1000)) {
+		c.change(t)
+	}
+	c.killed.Kill()
+	must(t, c.link.Restore())
+	enough()
+	c.gate.Open()
+	if len(c.live) == 0 {
+		c.join()
+	}
+	c.UntilAllHandled()
+	for _, m := range c.live {
+		m.Stop()
+	}
+	c.WantSound(nil)
 }
 
 // crowd is a group whose members come and go.
 type crowd struct {
 	*kit.Group
 	live   []*kit.Member
+	killed *kit.Process // or to be killed: it joins at the begin
+	link   *kafkatest.Link
 	joined int
-	hurry  atomic.Bool // tasks end at once
+	gate   *kit.Gate // tasks end at once when it is open
 }
 
-func nameOf(i int) string { return fmt.Sprint("m", i) }
+func newCrowd(t *testing.T, s kit.Setting) *crowd {
+	t.Helper()
+	c := &crowd{Group: s.Group(t, 6), gate: kit.NewGate(), link: s.Broker.(kafkatest.Linked).Link(soakLink(s.Order, s.Eager))}
+	t.Cleanup(func() { _ = c.link.Restore() })
+	c.Input.StopGrace, c.Input.CrashDetection, c.Slots = config.NoGrace, 6*time.Second, min(c.Slots, 12)
+	c.Watch()
+	c.killed = c.StartProcess("killed", "at random")
+	return c
+}
 
+func soakLink(o handler.Order, eager bool) string { return strings.ToUpper(fmt.Sprint(o, "-", eager)) }
+
+func soakLinks() (names []string) {
+	for _, o := range []handler.Order{handler.ByPartition, handler.ByKey, handler.None} {
+		names = append(names, soakLink(o, true), soakLink(o, false))
+	}
+	return names
+}
+
+// join starts a member, each second one behind the link.
 func (c *crowd) join() {
-	c.live = append(c.live, c.Start(nameOf(c.joined), c.work))
+	change := func(conf *consumer.Config) { conf.Retry = retry.Policy{Initial: 50 * time.Millisecond} }
+	if c.joined%2 == 1 {
+		change = func(conf *consumer.Config) {
+			throughLink(c.link)(conf)
+			conf.Retry = retry.Policy{Initial: 50 * time.Millisecond}
+		}
+	}
+	c.live = append(c.live, c.Start(fmt.Sprint("m", c.joined), atRandom(c.gate), change))
 	c.joined++
 }
 
 // change does one thing to the group.
 func (c *crowd) change(t *testing.T) {
 	t.Helper()
-	kind := rand.IntN(8)
+	kind := rand.IntN(20)
 	switch {
-	case len(c.live) < 2 || kind < 4 && len(c.live) < 5:
+	case len(c.live) < 2 || kind < 8 && len(c.live) < 5:
 		c.join()
-	case kind < 7:
+	case kind < 14:
 		i := rand.IntN(len(c.live))
 		c.live[i].BeginStop()
 		c.live = slices.Delete(c.live, i, i+1)
+	case kind < 16:
+		c.Note("the link is cut")
+		c.link.Cut()
+	case kind < 18:
+		c.Note("the link is whole")
+		must(t, c.link.Restore())
+	case kind < 19:
+		c.killed.Kill() // at the end at the latest
 	default:
 		if m := c.live[0]; m.Status().MemberID != "" {
-			c.Note("%s is expelled", m.Name)
+			c.Expel(m)
 			leaveInItsName(t, c.Group, m)
 		}
 	}
@@ -75,26 +116,30 @@ func (c *crowd) change(t *testing.T) {
 
 var errAtRandom = errors.New("failed at random")
 
-// work takes up to 200 ms. Some calls fail, some ignore their context, and some succeed although it has ended.
-func (c *crowd) work(ctx context.Context, _ *handler.Task) error {
-	if c.hurry.Load() {
-		return nil
-	}
-	cancelled := ctx.Done()
-	switch rand.IntN(20) {
-	case 0:
-		return errAtRandom
-	case 1:
-		cancelled = nil
-	}
-	select {
-	case <-time.After(upTo(200)):
-		return nil
-	case <-cancelled:
-		if rand.IntN(2) == 0 {
+// atRandom is a handler that takes up to 200 ms. Some calls fail, some ignore their context, and some succeed although it has ended.
+func atRandom(hurry *kit.Gate) handler.Func {
+	return func(ctx context.Context, _ *handler.Task) error {
+		cancelled := ctx.Done()
+		select {
+		case <-hurry.Opened():
 			return nil
+		default:
 		}
-		return context.Cause(ctx)
+		switch rand.IntN(20) {
+		case 0:
+			return errAtRandom
+		case 1:
+			cancelled = nil
+		}
+		select {
+		case <-time.After(upTo(200)):
+			return nil
+		case <-cancelled:
+			if rand.IntN(2) == 0 {
+				return nil
+			}
+			return context.Cause(ctx)
+		}
 	}
 }
 

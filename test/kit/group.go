@@ -3,6 +3,7 @@ package kit
 import (
 	"fmt"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,7 +28,9 @@ type Group struct {
 	Keys  int   // how many the messages of Produce have, in turn; 0 for messages without a key
 	Base  int64 // where the group begins on each partition, for the checks
 
-	t *testing.T
+	t        *testing.T
+	mu       sync.Mutex
+	produced map[int32]int
 }
 
 const (
@@ -55,9 +58,9 @@ func (g *Group) Produce(n int) {
 // ProduceTo appends n messages to one partition.
 func (g *Group) ProduceTo(partition int32, n int) {
 	g.t.Helper()
-	msgs := make([]*sarama.ProducerMessage, n)
+	msgs, first := make([]*sarama.ProducerMessage, n), g.number(partition, n)
 	for i := range msgs {
-		msgs[i] = &sarama.ProducerMessage{Topic: g.Topic, Partition: partition, Key: g.key(i), Value: sarama.StringEncoder(strconv.Itoa(i))}
+		msgs[i] = &sarama.ProducerMessage{Topic: g.Topic, Partition: partition, Key: g.key(first + i), Value: sarama.StringEncoder(strconv.Itoa(i))}
 	}
 	g.must(g.Broker.Send(msgs...))
 }
@@ -79,7 +82,16 @@ func (g *Group) ProduceHeavy(n, size int) {
 	g.must(producer.SendMessages(msgs))
 }
 
-// key is that of message i of those that are produced in one go.
+// number returns how many messages of a partition were produced before n more.
+func (g *Group) number(partition int32, n int) (first int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	first = g.produced[partition]
+	g.produced[partition] += n
+	return first
+}
+
+// key is that of message i of a partition.
 func (g *Group) key(i int) sarama.Encoder {
 	if g.Keys == 0 {
 		return nil

@@ -71,6 +71,14 @@ func (m *Member) Stop() time.Duration {
 	return m.AwaitStop().Sub(begin)
 }
 
+// Expel says that the coordinator is about to let go of a member, and returns when that was: what the member starts until it hears of it does
+// not count.
+func (g *Group) Expel(m *Member) time.Time {
+	now := g.Note("the coordinator lets go of %s", m.Name)
+	g.Add(Event{At: now, Member: m.Name, Kind: Expelled})
+	return now
+}
+
 // BeginStop asks the member to stop, and returns when that was.
 func (m *Member) BeginStop() time.Time {
 	begin := m.group.Note("%s stops", m.Name)

@@ -111,7 +111,7 @@ func Each(t *testing.T, f func(t *testing.T, s Setting), places ...Place) {
 func (s Setting) Group(t *testing.T, partitions int32) *Group {
 	t.Helper()
 	g := &Group{
-		History: &History{}, Broker: s.Broker, Topic: kafkatest.Name(t), Partitions: partitions, Order: s.Order, t: t,
+		History: &History{}, Broker: s.Broker, Topic: kafkatest.Name(t), Partitions: partitions, Order: s.Order, t: t, produced: map[int32]int{},
 		Input: config.Input{
 			Expected: 10 * time.Minute, CrashDetection: 10 * time.Second, Heartbeat: 250 * time.Millisecond, Eager: s.Eager,
 		},
