@@ -1,0 +1,107 @@
+package order_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/consumer"
+	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/kafkatest"
+	"github.com/evenkeel-go/evenkeel/test/kit"
+)
+
+// G4: rebalances in which a member keeps its partitions start none of its tasks again: 8 partitions, 8 starts in all.
+func TestKeptPartitionsStartNothingAgain(t *testing.T) {
+	kit.EachOrder(t, func(t *testing.T, s kit.Setting) {
+		g := s.Group(t, 8)
+		g.Produce(1)
+		gate := kit.NewGate()
+		a := g.Start("a", gate.Hold)
+		g.UntilSeen(8, kit.Started)
+		other := g.Topic + "-other"
+		if err := g.Broker.CreateTopic(other, 1); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"b", "c", "d"} { // each comes and goes, with a topic of its own
+			b := g.Start(name, gate.Hold, func(c *consumer.Config) { c.Topics = []string{other} })
+			g.Until(name+" is a member", func() bool { return b.Status().State == consumer.StateMember && len(b.Owns()) == 1 })
+			g.Until("a works on all", func() bool { return a.Status().Running == 8 && len(a.Owns()) == 8 })
+			b.Stop()
+		}
+		rebalances := a.Status().Rebalances
+		gate.Open()
+		g.UntilAllHandled()
+		a.Stop()
+		g.WantAtMost(8, kit.Started)
+		g.WantAtMost(0, kit.Cancelled)
+		if rebalances < 4 { // the first assignment and three joins; two members may also leave before the next one has joined
+			g.Errorf("a was in %d rebalances, want 4 at least", rebalances)
+		}
+	}, everywhere()...)
+}
+
+// A topic that is made anew under a running task: the task is of another message than the one at its offset now.
+func TestATopicMadeAnewIsNotMistaken(t *testing.T) {
+	kit.Each(t, func(t *testing.T, s kit.Setting) {
+		g := s.Group(t, 1)
+		g.Input.MetadataRefresh = 2 * time.Second
+		g.Produce(1)
+		gate := kit.NewGate()
+		a := g.Start("a", func(ctx context.Context, task *handler.Task) error {
+			if string(task.Value) == "new" {
+				return nil
+			}
+			return gate.Hold(ctx, task)
+		})
+		g.UntilSeen(1, kit.Started)
+		for _, err := range []error{g.Broker.DeleteTopic(g.Topic), g.Broker.CreateTopic(g.Topic, 1), g.Broker.Produce(g.Topic, 0, "new", "new")} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		g.UntilSeen(3, kit.Started)
+		g.Until("the new messages are committed", func() bool { return g.Committed(0) == 2 })
+		g.WantAtMost(0, kit.Returned, kit.Well(), kit.Before(g.Find(kit.Started)[1].At))
+		gate.Open()
+		a.Stop()
+	}, everywhere()...)
+}
+
+// G4: the one broker is killed under running tasks and comes back within the lease. The tasks go on, whatever becomes of the session.
+func TestTasksOutliveTheirBroker(t *testing.T) {
+	t.Parallel()
+	node := kafkatest.Kafka(t, kafkatest.Options{})
+	type crew struct {
+		*kit.Group
+		member *kit.Member
+		gate   *kit.Gate
+	}
+	var crews []crew
+	for _, order := range []handler.Order{handler.ByPartition, handler.ByKey, handler.None} {
+		for _, eager := range []bool{true, false} {
+			g := kit.Setting{Broker: node, Eager: eager, Order: order}.Group(t, 3)
+			g.Input = config.Input{Expected: g.Input.Expected, Eager: eager, CrashDetection: time.Minute}
+			g.Produce(1)
+			c := crew{g, nil, kit.NewGate()}
+			c.member = g.Start("a", c.gate.Hold)
+			g.UntilSeen(3, kit.Started)
+			crews = append(crews, c)
+		}
+	}
+	must(t, node.Kill())
+	time.Sleep(5 * time.Second)
+	must(t, node.Start(t.Context()))
+	for _, c := range crews {
+		c.Until("it works on all again", func() bool {
+			s := c.member.Status()
+			return s.State == consumer.StateMember && s.Running == 3 && len(c.member.Owns()) == 3
+		})
+		c.gate.Open()
+		c.UntilAllHandled()
+		c.member.Stop()
+		c.WantAtMost(3, kit.Started)
+		c.WantAtMost(0, kit.Cancelled)
+	}
+}
