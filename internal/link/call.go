@@ -10,7 +10,7 @@ import (
 // Commit sends an OffsetCommit over the commit connection and returns the broker's answer, whose per-partition errors the caller
 // reads.
 //
-// Commit, FetchOffsets, Heartbeat and Leave share that connection, one request at a time, and never wait for a join. Each returns
+// Commit, FetchOffsets, Heartbeat and Settings share that connection, one request at a time, and never wait for a join. Each returns
 // when ctx ends, whatever the network and the other callers do; the outcome of a request that was already sent is then unknown. An
 // error means that no answer came: nothing is repeated, for only the caller knows whether the request is still right. After an error
 // of the transport the connection is closed and the next call makes a new one, looking for the coordinator for at most
@@ -30,28 +30,28 @@ func (l *Link) Heartbeat(ctx context.Context, req *sarama.HeartbeatRequest) (*sa
 	return call(ctx, l, func(b *sarama.Broker) (*sarama.HeartbeatResponse, error) { return b.Heartbeat(req) })
 }
 
-// Leave sends a LeaveGroup over the commit connection, which a pending join does not hold up. See [Link.Commit].
-func (l *Link) Leave(ctx context.Context, req *sarama.LeaveGroupRequest) (*sarama.LeaveGroupResponse, error) {
-	return call(ctx, l, func(b *sarama.Broker) (*sarama.LeaveGroupResponse, error) { return b.LeaveGroup(req) })
+// call is one exchange over the commit connection. It goes on for linger or the short deadline after ctx has ended.
+func call[R any](ctx context.Context, l *Link, send func(*sarama.Broker) (R, error)) (R, error) {
+	return value(ctx, l, func() (R, error) { return exchange(ctx, l.commit, send) })
 }
 
-// call runs one exchange in a goroutine of its own, so that its caller can go when ctx ends: a Broker's methods know no context, and
-// wait for its lock, for the dial and for the answer.
-func call[R any](ctx context.Context, l *Link, send func(*sarama.Broker) (R, error)) (R, error) {
-	result := make(chan answer[R], 1) // 1: the caller may have gone
-	// Ends with the answer, or with linger or the short deadline after ctx has ended.
+// value runs f in a goroutine of its own, so that its caller can go when ctx ends: sarama's methods know no context, and wait for
+// locks, dials and answers. f then goes on by itself.
+func value[T any](ctx context.Context, l *Link, f func() (T, error)) (T, error) {
+	result := make(chan answer[T], 1) // 1: the caller may have gone
+	// Ends with f: with an exchange, or with sarama's own retries, which a cut of its connections ends.
 	started := l.life.run(func() {
-		value, err := exchange(ctx, l.commit, send)
-		result <- answer[R]{value, err}
+		v, err := f()
+		result <- answer[T]{v, err}
 	})
 	if !started {
-		return *new(R), sarama.ErrClosedClient
+		return *new(T), sarama.ErrClosedClient
 	}
 	select {
 	case a := <-result:
 		return a.value, a.err
 	case <-ctx.Done():
-		return *new(R), ctx.Err()
+		return *new(T), ctx.Err()
 	}
 }
 

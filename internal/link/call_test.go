@@ -38,9 +38,6 @@ func TestAnswers(t *testing.T) {
 	if err != nil || fetched.GetBlock("orders", 0).Offset != 42 {
 		t.Errorf("fetched offsets: %+v, %v", fetched, err)
 	}
-	if _, err := l.Leave(t.Context(), &sarama.LeaveGroupRequest{GroupId: group}); err != nil {
-		t.Errorf("leave: %v", err)
-	}
 	cancel()
 	_ = wait(t, "join", join)
 }

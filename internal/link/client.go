@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/IBM/sarama"
 )
@@ -26,6 +27,16 @@ func (l *Link) Coordinator(group string) (*sarama.Broker, error) {
 		return nil, l.closedOr(err)
 	}
 	return ln.broker, nil
+}
+
+// JoinWithin sets how long the answer to a join or sync may take, in place of [Options].Long, on connections that are made from now on.
+func (l *Link) JoinWithin(long time.Duration) { l.group.long.Store(int64(long)) }
+
+// Left reports whether the coordinator has answered a LeaveGroup on the group connection. Like [Link.Joining] it is read off the wire:
+// an error of sarama's Close may be any error of the group that nobody had received before.
+func (l *Link) Left() bool {
+	ln := l.group.current()
+	return ln != nil && ln.left()
 }
 
 // Joining reports whether a JoinGroup is out on the group connection: sent, not answered, and the connection still up. It is read off
@@ -59,12 +70,24 @@ func (l *Link) Locate(ctx context.Context) error {
 //
 // It returns when the bound context ends; sarama's own refresh then runs out in the background.
 func (l *Link) RefreshMetadata(topics ...string) error {
+	l.topics.ask(topics...)
 	err := l.refresh(l.context(), topics, false)
 	if err == nil {
 		l.topics.freshen(topics)
 	}
 	return l.closedOr(err)
 }
+
+// Subscribe says which topics the member consumes. They are looked at at each periodic refresh; others only as long as somebody has
+// asked for them within the last three, which is what the balancer of a group's leader does for the topics of all members. A change
+// of the topics makes the Link forget all others at once.
+func (l *Link) Subscribe(topics ...string) { l.topics.subscribe(topics) }
+
+// Missing returns the topics that did not exist when the cluster was last asked for them, sorted. It does not block.
+func (l *Link) Missing() []string { return l.topics.missing() }
+
+// IsMissing reports whether topic is one of [Link.Missing].
+func (l *Link) IsMissing(topic string) bool { return l.topics.state(topic) == missing }
 
 // Partitions returns the partition IDs of a topic, in order. It asks the cluster, unless that was done since the last call; where no
 // broker answers it returns those that were there before. For a topic that does not exist it returns an empty list and no error: an
@@ -88,7 +111,7 @@ func (l *Link) GetOffset(topic string, partition int32, timestamp int64) (int64,
 // LeaderAndEpoch is sarama's own, and returns when the bound context ends. A topic that is missing has no leader: the one that sarama
 // remembers would be asked for the next message of it, and may have another topic of the name by then.
 func (l *Link) LeaderAndEpoch(topic string, partition int32) (*sarama.Broker, int32, error) {
-	if l.topics.state(topic) == missing {
+	if l.IsMissing(topic) {
 		return nil, -1, sarama.ErrUnknownTopicOrPartition
 	}
 	type leader struct {
@@ -116,26 +139,8 @@ func (l *Link) closedOr(err error) error {
 	return err
 }
 
-// until runs f and returns with it or when ctx ends; f then goes on by itself.
+// until is [value] for what has none.
 func (l *Link) until(ctx context.Context, f func() error) error {
 	_, err := value(ctx, l, func() (struct{}, error) { return struct{}{}, f() })
 	return err
-}
-
-func value[T any](ctx context.Context, l *Link, f func() (T, error)) (T, error) {
-	result := make(chan answer[T], 1) // 1: the caller may have gone
-	// Ends with sarama's own retries, at once when the connections of sarama's client are cut.
-	started := l.life.run(func() {
-		v, err := f()
-		result <- answer[T]{v, err}
-	})
-	if !started {
-		return *new(T), sarama.ErrClosedClient
-	}
-	select {
-	case a := <-result:
-		return a.value, a.err
-	case <-ctx.Done():
-		return *new(T), ctx.Err()
-	}
 }

@@ -119,11 +119,28 @@ func TestCut(t *testing.T) {
 	if err := wait(t, "GetOffset", offset); err == nil {
 		t.Error("an offset came over a cut connection")
 	}
-	if _, err := l.Leave(t.Context(), &sarama.LeaveGroupRequest{GroupId: group}); err != nil {
-		t.Error(err)
+	if l.Left() {
+		t.Error("left before the leave")
 	}
 	if _, err := coordinator(t, l).LeaveGroup(&sarama.LeaveGroupRequest{GroupId: group}); err != nil {
 		t.Error(err)
+	}
+}
+
+// An error of the group's Close says little; what counts is whether the coordinator has answered.
+func TestLeftMeansAnAnsweredLeave(t *testing.T) {
+	w := newWorld(t)
+	l := w.link(t, func(o *link.Options) { o.Short = 200 * time.Millisecond })
+	w.wire.hold(t, leaveGroup)
+	if _, err := coordinator(t, l).LeaveGroup(&sarama.LeaveGroupRequest{GroupId: group}); err == nil || l.Left() {
+		t.Errorf("no answer came: error %v, left %v", err, l.Left())
+	}
+	b := coordinator(t, l)
+	if _, err := b.Heartbeat(&sarama.HeartbeatRequest{}); err != nil || l.Left() {
+		t.Errorf("the answer of a heartbeat: error %v, left %v", err, l.Left())
+	}
+	if _, err := b.LeaveGroup(&sarama.LeaveGroupRequest{GroupId: group}); err != nil || !l.Left() {
+		t.Errorf("an answer came: error %v, left %v", err, l.Left())
 	}
 }
 
@@ -254,6 +271,27 @@ func TestDialerWithoutContext(t *testing.T) {
 	l := w.link(t, nil)
 	if _, err := l.Heartbeat(t.Context(), &sarama.HeartbeatRequest{}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestTheUsersFiguresStay: a Broker that closes takes the figures of its registry with it, also those of all other brokers.
+func TestTheUsersFiguresStay(t *testing.T) {
+	w := newWorld(t)
+	l := w.link(t, nil)
+	if err := l.RefreshMetadata("orders"); err != nil {
+		t.Fatal(err)
+	}
+	there := func() bool { return w.conf.MetricRegistry.Get("request-rate") != nil }
+	if !there() {
+		t.Fatal("sarama's own client has no figures")
+	}
+	coordinator(t, l)
+	w.wire.breakAll()
+	_, _ = coordinator(t, l).Heartbeat(&sarama.HeartbeatRequest{})
+	coordinator(t, l) // a line more, and the one before is closed
+	eventually(t, "the lines are closed", func() bool { return inFunction("link.(*seat).run") == 0 })
+	if !there() {
+		t.Error("the figures of sarama's own client have gone with a line of ours")
 	}
 }
 

@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	keyJoinGroup = 11
-	keySyncGroup = 14
-	keyEnd       = 6 // size int32, API key int16
+	keyJoinGroup  = 11
+	keyLeaveGroup = 13
+	keySyncGroup  = 14
+	keyEnd        = 6 // size int32, API key int16
 )
 
 // conn gives a join or a sync the long read deadline and leaves every other request the one that sarama sets. Any error ends it.
@@ -23,6 +24,8 @@ type conn struct {
 	long     time.Duration
 	slow     atomic.Bool // the last request was a join or a sync
 	joining  atomic.Bool // a join is out, and nothing of its answer has come
+	leaving  atomic.Bool // a leave is out
+	left     atomic.Bool // it was answered
 	dead     atomic.Bool
 }
 
@@ -32,6 +35,7 @@ func (c *conn) Write(b []byte) (int, error) {
 		key := binary.BigEndian.Uint16(b[keyEnd-2:])
 		c.slow.Store(key == keyJoinGroup || key == keySyncGroup)
 		c.joining.Store(key == keyJoinGroup)
+		c.leaving.Store(key == keyLeaveGroup)
 	}
 	n, err := c.Conn.Write(b)
 	return n, c.fatal(err)
@@ -48,6 +52,9 @@ func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if n > 0 {
 		c.joining.Store(false)
+		if c.leaving.CompareAndSwap(true, false) {
+			c.left.Store(true)
+		}
 	}
 	return n, c.fatal(err)
 }

@@ -36,6 +36,17 @@ func TestJoinAndSyncGetTheLongDeadline(t *testing.T) {
 	}
 }
 
+// TestTheLongDeadlineMayBeSetLater: what the brokers tell of their limits may make joins longer, or shorter.
+func TestTheLongDeadlineMayBeSetLater(t *testing.T) {
+	w := newWorld(t)
+	l := w.link(t, func(o *link.Options) { o.Short, o.Long = time.Hour, time.Hour })
+	l.JoinWithin(200 * time.Millisecond)
+	b := coordinator(t, l)
+	w.wire.hold(t, joinGroup)
+	join := async(func() error { _, err := b.JoinGroup(&sarama.JoinGroupRequest{}); return err })
+	wantErr(t, wait(t, "join", join), net.ErrClosed)
+}
+
 // TestOtherRequestsGetTheShortDeadline: sarama keeps a connection after a timeout, with nobody reading it. Ours is closed, which
 // sarama's error says, and the next Broker works.
 func TestOtherRequestsGetTheShortDeadline(t *testing.T) {

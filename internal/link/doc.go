@@ -5,7 +5,7 @@
 //
 //	                     +--------------------- Link -----------------------+
 //	ConsumerGroup -----> | Coordinator ----> group seat  --- connection --->| coordinator   join, sync, heartbeat, sarama's own commits
-//	consumer/ ---------> | Commit, Leave --> commit seat --- connection --->| coordinator   our commits, fetched offsets, heartbeats
+//	consumer/ ---------> | Commit, ... ----> commit seat --- connection --->| coordinator   our commits, fetched offsets, heartbeats
 //	                     | RefreshCoordinator, RefreshMetadata              |
 //	                     |   `-------------> ask: commit seat, then a      >| any broker    lookups, first answer wins
 //	                     |                   fresh connection to each       |
@@ -16,14 +16,18 @@
 //
 //	link.go      the Link, Cut, Close
 //	new.go       New, Over
+//	options.go   their options
+//	canonical.go names for Kerberos
 //	client.go    the sarama.Client methods that behave otherwise than sarama's
 //	bind.go      the context that sarama's own work ends with
-//	call.go      Commit, FetchOffsets, Heartbeat, Leave
+//	call.go      Commit, FetchOffsets, Heartbeat
+//	settings.go  what the coordinator's settings are
 //	seat.go      one connection to the coordinator, replaced when it breaks or the coordinator moves
 //	line.go      one connection to one broker, opened once
 //	conn.go      the net.Conn below it: deadlines by request, a timeout ends the connection
 //	lookup.go    who is the coordinator
 //	ask.go       one question to whichever broker answers first
+//	tls.go       TLS below sarama
 //	network.go   dials for all, remembers the connections of sarama's own client
 //	metadata.go  refresh that a missing topic does not stop
 //	view.go      what a broker said about topics, and whether sarama's client knows it already
@@ -35,7 +39,8 @@
 //
 // A connection gets JoinGroup and SyncGroup the long deadline ([Options].Long) and every other request the short one. It reads the
 // API key of each request off the wire, for sarama gives no other sign of what it sends. A deadline that is missed closes the
-// connection: sarama would keep it, although nothing reads it any more. [Link.Joining] tells from the same keys whether a join is out.
+// connection: sarama would keep it, although nothing reads it any more. [Link.Joining] tells from the same keys whether a join is out,
+// and [Link.Left] whether a leave was answered.
 //
 // # Metadata
 //
@@ -47,7 +52,7 @@
 // # Cancellation
 //
 // [Link.Bind] gives the context that sarama's work ends with. When it ends, the raw socket of the group connection is closed:
-// Broker.Close would wait for the very answer that is to be given up. Commit, FetchOffsets, Heartbeat and Leave return when their
+// Broker.Close would wait for the very answer that is to be given up. Commit, FetchOffsets, Heartbeat and Settings return when their
 // own context ends, whatever the network does.
 //
 // # Locks

@@ -24,8 +24,10 @@ const (
 	findCoordinator = 10
 	joinGroup       = 11
 	heartbeat       = 12
+	leaveGroup      = 13
 	syncGroup       = 14
 	saslHandshake   = 17
+	describeConfigs = 32
 	metadata        = 3
 	listOffsets     = 2
 

@@ -89,6 +89,11 @@ func (ln *line) joining() bool {
 	return c != nil && c.joining.Load() && !c.dead.Load()
 }
 
+func (ln *line) left() bool {
+	c := ln.conn.Load()
+	return c != nil && c.left.Load()
+}
+
 // drop closes the socket. Whoever waits for an answer on it is told at once; Broker.Close would wait with them.
 func (ln *line) drop() {
 	if c := ln.conn.Load(); c != nil {

@@ -8,29 +8,38 @@ import (
 	"github.com/IBM/sarama"
 )
 
-// finder knows the coordinator's address.
+// finder knows where the coordinator is.
 type finder struct {
 	link *Link
 
 	mu     sync.Mutex
-	addr   string // "" until found
+	found  place // the last one
 	search *search
 	pace   pace // of the search under way
 }
 
+// place is a broker.
+type place struct {
+	addr string // "" for none
+	id   int32
+}
+
 // search is one look for the coordinator that several callers wait for.
 type search struct {
-	done chan struct{}
-	addr string // set before done is closed
-	err  error
+	done  chan struct{}
+	found place // set before done is closed
+	err   error
+}
+
+// last returns the place that was found last.
+func (f *finder) last() place {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.found
 }
 
 // address returns the last address found, "" for none.
-func (f *finder) address() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.addr
-}
+func (f *finder) address() string { return f.last().addr }
 
 // locate returns the coordinator's address, looked up anew when fresh is set or none is known. Only the wait ends with ctx: the
 // search goes on for the others.
@@ -41,7 +50,7 @@ func (f *finder) locate(ctx context.Context, fresh bool) (string, error) {
 	s := f.join()
 	select {
 	case <-s.done:
-		return s.addr, s.err
+		return s.found.addr, s.err
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
@@ -66,29 +75,29 @@ func (f *finder) join() *search {
 }
 
 func (f *finder) run(s *search) {
-	s.addr, s.err = f.look(f.link.life.ctx)
+	s.found, s.err = f.look(f.link.life.ctx)
 	f.mu.Lock()
 	f.search = nil
 	if s.err == nil {
-		f.addr = s.addr
+		f.found = s.found
 	}
 	f.mu.Unlock()
 	close(s.done)
 }
 
-func (f *finder) look(ctx context.Context) (string, error) {
+func (f *finder) look(ctx context.Context) (place, error) {
 	if err := f.pace.wait(ctx); err != nil {
-		return "", sarama.ErrClosedClient
+		return place{}, sarama.ErrClosedClient
 	}
-	addr, err := ask(ctx, f.link, f.question)
+	found, err := ask(ctx, f.link, f.question)
 	f.pace.done(err)
 	if err != nil {
-		return "", fmt.Errorf("find the coordinator of group %s: %w", f.link.id, err)
+		return place{}, fmt.Errorf("find the coordinator of group %s: %w", f.link.id, err)
 	}
-	return addr, nil
+	return found, nil
 }
 
-func (f *finder) question(b *sarama.Broker) (string, error) {
+func (f *finder) question(b *sarama.Broker) (place, error) {
 	resp, err := b.FindCoordinator(&sarama.FindCoordinatorRequest{
 		Version:         findVersion(f.link.conf.Version),
 		CoordinatorKey:  f.link.id,
@@ -96,13 +105,13 @@ func (f *finder) question(b *sarama.Broker) (string, error) {
 	})
 	switch {
 	case err != nil:
-		return "", err
+		return place{}, err
 	case resp.Err != sarama.ErrNoError:
-		return "", resp.Err
+		return place{}, resp.Err
 	case resp.Coordinator == nil:
-		return "", sarama.ErrConsumerCoordinatorNotAvailable
+		return place{}, sarama.ErrConsumerCoordinatorNotAvailable
 	}
-	return resp.Coordinator.Addr(), nil
+	return place{addr: resp.Coordinator.Addr(), id: resp.Coordinator.ID()}, nil
 }
 
 // findVersion is the version that sarama's own lookup takes.

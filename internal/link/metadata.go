@@ -114,6 +114,7 @@ var errStarting = errors.New("broker is still starting")
 
 // partitions returns what sarama's own client knows of a topic, nothing for one that is missing.
 func (l *Link) partitions(ctx context.Context, topic string, of func(string) ([]int32, error)) ([]int32, error) {
+	l.topics.ask(topic)
 	if !l.topics.takeFresh(topic) {
 		if err := l.lookAgain(ctx, topic); err != nil && !l.topics.present(topic) {
 			return nil, err

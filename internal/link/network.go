@@ -53,10 +53,6 @@ func lineConfig(conf *sarama.Config, short time.Duration) *sarama.Config {
 	k := *conf
 	k.Net.TLS.Enable, k.Net.TLS.Config = false, nil
 	k.Net.ReadTimeout, k.Net.WriteTimeout = short, short
-	// Opening a Broker corrects this in the configuration that it is given; ours is shared by several that open at once.
-	if k.Net.SASL.Mechanism == sarama.SASLTypeOAuth {
-		k.Net.SASL.Version = sarama.SASLHandshakeV1
-	}
 	return &k
 }
 

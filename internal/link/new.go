@@ -56,12 +56,15 @@ func Over(client sarama.Client, group string, opt Options) (*Link, error) {
 	return l, nil
 }
 
+// remembered is for how many periodic refreshes a topic is looked at that nobody subscribes to, after somebody has asked for it.
+const remembered = 3
+
 func newLink(group string, conf *sarama.Config, opt Options) *Link {
 	l := &Link{id: group, conf: conf, opt: opt.withDefaults(conf), life: newLife()}
 	l.bound = &binding{l.life.ctx}
 	l.net = newNetwork(conf, l.life)
 	l.finder = &finder{link: l}
-	l.topics = newTopics(l.opt.tell)
+	l.topics = newTopics(remembered*conf.Metadata.RefreshFrequency, l.opt.tell)
 	l.group = newSeat("group", l, l.opt.Long)
 	l.commit = newSeat("commit", l, l.opt.Short)
 	return l

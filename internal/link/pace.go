@@ -58,13 +58,13 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Refused reports an answer of no: wrong credentials, missing rights for the group or the cluster, a certificate that is not trusted,
+// Refused reports an answer of no: wrong credentials, missing rights for the group, a topic or the cluster, a certificate that is not trusted,
 // a listener that speaks no TLS, a configuration that cannot work. Trying again soon does not help, and the Link does it less and less
 // often.
 func Refused(err error) bool {
 	for _, no := range []sarama.KError{
 		sarama.ErrSASLAuthenticationFailed, sarama.ErrUnsupportedSASLMechanism, sarama.ErrIllegalSASLState,
-		sarama.ErrGroupAuthorizationFailed, sarama.ErrClusterAuthorizationFailed,
+		sarama.ErrGroupAuthorizationFailed, sarama.ErrTopicAuthorizationFailed, sarama.ErrClusterAuthorizationFailed,
 	} {
 		if errors.Is(err, no) {
 			return true

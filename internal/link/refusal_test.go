@@ -77,6 +77,18 @@ func TestMissingRightsAreReturnedByNew(t *testing.T) {
 	}
 }
 
+// TestMissingRightsForATopicAreARefusal: to be asked for less and less often, and by no member of long standing given up for.
+func TestMissingRightsForATopicAreARefusal(t *testing.T) {
+	w := newWorld(t)
+	w.answers["MetadataRequest"] = w.topics("orders").SetError("secret", sarama.ErrTopicAuthorizationFailed)
+	w.answer()
+	err := w.link(t, nil).RefreshMetadata("orders", "secret")
+	wantErr(t, err, sarama.ErrTopicAuthorizationFailed)
+	if !link.Refused(err) {
+		t.Error("not taken for a refusal")
+	}
+}
+
 // B09: when credentials stop working in mid-run, the callers are told at once, each further try waits longer, and when they work again
 // so does the Link.
 func TestRefusalsAreSpacedOut(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -16,7 +17,7 @@ import (
 type seat struct {
 	name string // "group" or "commit"
 	link *Link
-	long time.Duration // answer to a join or sync
+	long atomic.Int64 // a time.Duration: how long the answer to a join or sync may take
 
 	// turn is held for one request: whoever gives his request up then ends the connection under nobody else's. One token.
 	turn chan struct{}
@@ -36,7 +37,9 @@ type attempt struct {
 }
 
 func newSeat(name string, l *Link, long time.Duration) *seat {
-	return &seat{name: name, link: l, long: long, turn: make(chan struct{}, 1)}
+	s := &seat{name: name, link: l, turn: make(chan struct{}, 1)}
+	s.long.Store(int64(long))
+	return s
 }
 
 // live returns the line if it is up and leads to the coordinator.
@@ -142,7 +145,7 @@ func (s *seat) connect(ctx context.Context, fresh bool) (*line, error) {
 	if err := s.pace.wait(ctx); err != nil {
 		return nil, sarama.ErrClosedClient
 	}
-	ln, err := s.link.net.connect(ctx, addr, s.long)
+	ln, err := s.link.net.connect(ctx, addr, time.Duration(s.long.Load()))
 	s.pace.done(err)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the coordinator of group %s at %s: %w", s.link.id, addr, err)

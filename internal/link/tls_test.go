@@ -9,6 +9,8 @@ import (
 	"errors"
 	"math/big"
 	"net"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -83,6 +85,48 @@ func TestJoinOverTLSGetsTheLongDeadline(t *testing.T) {
 	join := async(func() error { _, err := b.JoinGroup(&sarama.JoinGroupRequest{}); return err })
 	if err := wait(t, "join", join); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// stuck is a connection whose writes hang once it is told so, until it is closed: the peer reads no more, and all buffers are full.
+type stuck struct {
+	net.Conn
+	full   *atomic.Bool
+	closed chan struct{}
+	close  func()
+}
+
+func (s *stuck) Write(b []byte) (int, error) {
+	if s.full.Load() {
+		<-s.closed
+		return 0, net.ErrClosed
+	}
+	return s.Conn.Write(b)
+}
+
+func (s *stuck) Close() error {
+	s.close()
+	return s.Conn.Close()
+}
+
+// TestCloseOverTLSSaysNoGoodbye: TLS would write one, and wait 5 s for a peer that reads no more.
+func TestCloseOverTLSSaysNoGoodbye(t *testing.T) {
+	w, pool := newTLSWorld(t)
+	w.conf.Net.TLS.Config = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	var full atomic.Bool
+	w.conf.Net.Proxy.Dialer = blind{func(network, addr string) (net.Conn, error) {
+		c, err := w.wire.Dial(network, addr)
+		if err != nil {
+			return nil, err
+		}
+		closed := make(chan struct{})
+		return &stuck{Conn: c, full: &full, closed: closed, close: sync.OnceFunc(func() { close(closed) })}, nil
+	}}
+	l := w.link(t, nil)
+	coordinator(t, l)
+	full.Store(true)
+	if err := wait(t, "Close", async(l.Close)); err != nil {
+		t.Errorf("Close waits for the peer: %v", err)
 	}
 }
 

@@ -4,20 +4,24 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/IBM/sarama"
 )
 
-// topics knows every topic that was ever asked for, and tells of each that goes or comes, once and in order.
+// topics knows every topic that is subscribed or was asked for of late, and tells of each that goes or comes, once and in order.
 type topics struct {
 	tell func(news)
+	keep time.Duration // how long one that is not subscribed is remembered after somebody has asked for it; 0 is for ever
 
 	mu      sync.Mutex
+	mine    []string // subscribed, sorted
 	states  map[string]topicState
-	ids     map[string]identity
-	fresh   map[string]bool // looked at since somebody last asked for its partitions
-	news    []news          // not told yet
-	telling bool            // somebody tells; he takes what is added
+	asked   map[string]time.Time
+	ids     map[string]identity // kept for ever: one that comes back after long may be another one too
+	fresh   map[string]bool     // looked at since somebody last asked for its partitions
+	news    []news              // not told yet
+	telling bool                // somebody tells; he takes what is added
 }
 
 type topicState int
@@ -46,8 +50,44 @@ const (
 	replaced              // it has another one of the name
 )
 
-func newTopics(tell func(news)) *topics {
-	return &topics{tell: tell, states: make(map[string]topicState), ids: make(map[string]identity), fresh: make(map[string]bool)}
+func newTopics(keep time.Duration, tell func(news)) *topics {
+	return &topics{
+		tell: tell, keep: keep, states: make(map[string]topicState), asked: make(map[string]time.Time),
+		ids: make(map[string]identity), fresh: make(map[string]bool),
+	}
+}
+
+// subscribe makes names the topics that are wanted whether or not somebody asks for them. When they change all others are forgotten;
+// the balancer of a group's leader asks again for those of other members.
+func (t *topics) subscribe(names []string) {
+	names = slices.Sorted(slices.Values(names))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if slices.Equal(names, t.mine) {
+		return
+	}
+	t.mine = names
+	t.forgetLocked(func(name string) bool { return !t.isMineLocked(name) })
+}
+
+// ask records that somebody asks for topics.
+func (t *topics) ask(names ...string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, name := range names {
+		t.asked[name] = time.Now()
+	}
+}
+
+func (t *topics) isMineLocked(name string) bool {
+	_, mine := slices.BinarySearch(t.mine, name)
+	return mine
+}
+
+func (t *topics) forgetLocked(which func(name string) bool) {
+	maps.DeleteFunc(t.states, func(name string, _ topicState) bool { return which(name) })
+	maps.DeleteFunc(t.fresh, func(name string, _ bool) bool { return which(name) })
+	maps.DeleteFunc(t.asked, func(name string, _ time.Time) bool { return which(name) })
 }
 
 // state returns what was last heard of a topic.
@@ -60,11 +100,28 @@ func (t *topics) state(topic string) topicState {
 // present reports whether topic was there when the cluster was last asked for it.
 func (t *topics) present(topic string) bool { return t.state(topic) >= there }
 
-// names returns every topic that was asked for.
+// names returns every topic that is subscribed or was asked for of late, and forgets the others.
 func (t *topics) names() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.forgetLocked(func(name string) bool {
+		return t.keep > 0 && !t.isMineLocked(name) && time.Since(t.asked[name]) > t.keep
+	})
 	return slices.Collect(maps.Keys(t.states))
+}
+
+// missing returns the topics that the cluster does not have, sorted.
+func (t *topics) missing() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var gone []string
+	for name, state := range t.states {
+		if state == missing {
+			gone = append(gone, name)
+		}
+	}
+	slices.Sort(gone)
+	return gone
 }
 
 // note records what the cluster said. A topic that is there at the first look is no news.

@@ -161,6 +161,7 @@ func TestPeriodicRefreshNoticesBothWays(t *testing.T) {
 	w, news := newWorld(t), &told{}
 	w.conf.Metadata.RefreshFrequency = 1e7
 	l := w.link(t, func(o *link.Options) { o.OnMissing = news.tell })
+	l.Subscribe("orders", "audit")
 	refresh(t, l)
 	if l.Config().Metadata.RefreshFrequency != 1e7 {
 		t.Error("the group must see the configured interval: it looks for new partitions by it")
@@ -171,6 +172,42 @@ func TestPeriodicRefreshNoticesBothWays(t *testing.T) {
 	w.answers["MetadataRequest"] = w.topics("orders")
 	w.answer()
 	eventually(t, "it is gone", func() bool { return len(news.list()) == 3 })
+}
+
+// A topic that nobody wants any more is forgotten, be it missing: that of a pattern that was deleted, or of another member that has gone.
+func TestOnlyWantedTopicsAreMissing(t *testing.T) {
+	w := newWorld(t)
+	w.conf.Metadata.RefreshFrequency = 500 * time.Millisecond
+	w.conf.Metadata.AllowAutoTopicCreation = false // a missing topic is named at once
+	l := w.link(t, nil)
+	l.Subscribe("orders", "gone")
+	if err := l.RefreshMetadata("orders", "gone"); err != nil {
+		t.Fatal(err)
+	}
+	wantPartitions(t, l, "other")
+	if !l.IsMissing("gone") || !l.IsMissing("other") || l.IsMissing("orders") {
+		t.Errorf("missing: %v", l.Missing())
+	}
+	eventually(t, "what nobody asks for is forgotten", func() bool { return slices.Equal(l.Missing(), []string{"gone"}) })
+	wantPartitions(t, l, "other")
+	l.Subscribe("orders")
+	if len(l.Missing()) > 0 {
+		t.Errorf("missing after the topics have changed: %v", l.Missing())
+	}
+}
+
+// What somebody asks for again and again is not forgotten.
+func TestTopicsThatAreAskedForAreRemembered(t *testing.T) {
+	w := newWorld(t)
+	news := &told{}
+	w.conf.Metadata.RefreshFrequency = 500 * time.Millisecond
+	l := w.link(t, func(o *link.Options) { o.OnMissing = news.tell })
+	for end := time.Now().Add(2500 * time.Millisecond); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		wantPartitions(t, l, "gone")
+	}
+	if want := []string{"gone true"}; !slices.Equal(news.list(), want) {
+		t.Errorf("told %v, want %v", news.list(), want)
+	}
 }
 
 // TestNewsAreInOrder: two refreshes that meet a topic in different states tell the last state last.
