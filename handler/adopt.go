@@ -86,7 +86,7 @@ func (l *loop) inherit(old *loop) bool {
 	p.mu.Unlock()
 	l.first = false
 	l.account, old.account = old.account, account{}
-	l.account.running, l.account.inHand = false, inHand
+	l.account.running, l.account.inHand, l.account.seen = false, inHand, 0
 	l.heard.leave(old)
 	l.finished.Store(l.account.committable())
 	l.startsAt(l.account.committable())

@@ -92,6 +92,7 @@ func (f *fanned) putBack(r *runner, from int32) {
 
 func (f *fanned) forget(r *runner, from int32) {
 	for i := from; i < r.n; i++ {
+		f.out -= int64(r.items[i].Value.size)
 		f.lanes.End(r.items[i])
 		r.items[i] = nil
 	}
@@ -101,6 +102,10 @@ func (f *fanned) hold(r *runner, i int32) {
 	it := r.items[i]
 	f.out += int64(it.Value.size)
 	f.lanes.Hold(it, f.keys.lane(it.Value.ConsumerMessage))
+}
+
+func (f *fanned) holdFailed(failed *failure) {
+	f.lanes.Hold(failed.item, f.keys.lane(failed.task.ConsumerMessage))
 }
 
 func (f *fanned) clear() { f.lanes.Clear() }

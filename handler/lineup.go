@@ -28,8 +28,9 @@ type lineup interface {
 	putBack(r *runner, from int32)
 	// forget drops those tasks of a run instead.
 	forget(r *runner, from int32)
-	// hold counts a task of a run that was adopted as one that is out.
+	// hold counts a task of a run that was adopted as one that is out, and holdFailed one that has failed.
 	hold(r *runner, i int32)
+	holdFailed(f *failure)
 	clear()
 }
 

@@ -233,6 +233,7 @@ func (p *pool) adoptLocked(c, old *claim) map[int64]*sarama.ConsumerMessage {
 	c.ended, c.failed = old.ended, old.failed
 	for _, f := range old.failed {
 		inHand[f.task.Offset] = f.task.ConsumerMessage
+		c.lineup.holdFailed(f)
 	}
 	for r := old.active; r != nil; {
 		next := r.after

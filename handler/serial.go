@@ -79,4 +79,6 @@ func (s *serial) forget(r *runner, from int32) {
 
 func (s *serial) hold(*runner, int32) { s.held = true }
 
+func (s *serial) holdFailed(*failure) { s.held = true }
+
 func (s *serial) clear() { s.queue.Clear() }
