@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"time"
+
+	"github.com/evenkeel-go/evenkeel/internal/link"
 )
 
 const (
@@ -44,24 +46,15 @@ func (c *Consumer) tryLater(ctx context.Context, b *backoff, text string, err er
 	d := b.next()
 	attrs := []slog.Attr{slog.Any("error", err), slog.Int("try", b.tries), slog.Duration("retry_in", d)}
 	level := slog.LevelDebug
-	kept, due := b.told.due(text + " " + err.Error())
+	kept, due := b.told.due(text + " " + class(err))
 	if due {
 		level = slog.LevelWarn
 	}
 	c.log.LogAttrs(ctx, level, text, withRepeated(attrs, kept)...)
 	c.hooks.failed(err)
 	c.watched.trouble(err)
-	sleep(ctx, d)
+	_ = link.Sleep(ctx, d)
 	return nil
 }
 
 func over(ctx context.Context) bool { return ctx.Err() != nil }
-
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
-}

@@ -187,17 +187,14 @@ func (c Config) settings(p *config.Plan) (*sarama.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: Config.Sarama: %w", ErrConfig, err)
 	}
-	if c.TopicPattern != nil {
-		conf.Metadata.Full = true // a pattern has to see all topics
-	}
 	return conf, nil
 }
 
-// handlerOptions is the part of the configuration that package handler takes.
-func (c Config) handlerOptions() handler.Options {
+// handlerOptions is the part of the configuration that package handler takes, with the plan in force.
+func (c Config) handlerOptions(plan *config.Plan) handler.Options {
 	hooks := slices.DeleteFunc(slices.Clone(c.Hooks), func(v any) bool { return !hearsTasks(v) })
 	return handler.Options{
-		Plan: c.Plan, Slots: c.Slots, Order: c.Order, Key: c.Key, PartitionSlots: c.PartitionSlots, KeySlots: c.KeySlots,
+		Plan: plan, Slots: c.Slots, Order: c.Order, Key: c.Key, PartitionSlots: c.PartitionSlots, KeySlots: c.KeySlots,
 		BacklogBytes: c.BacklogBytes, Retry: c.Retry, Logger: c.Logger, Hooks: hooks,
 	}
 }

@@ -16,7 +16,8 @@ var ErrRanBefore = errors.New("this consumer has run before: make a new one")
 // Consumer is one member of a consumer group. Make it with [New]; safe for concurrent use.
 type Consumer struct {
 	cfg     Config
-	tasks   *handler.GroupHandler
+	work    handler.Handler
+	tasks   atomic.Pointer[handler.GroupHandler] // Run replaces it before the first session, when the brokers' limits change the plan
 	hooks   *hooks
 	log     *slog.Logger
 	ran     atomic.Bool
@@ -31,11 +32,12 @@ func New(cfg Config, h handler.Handler) (*Consumer, error) {
 		return nil, err
 	}
 	cfg.Logger = cfg.Logger.With(slog.String("group", cfg.Group))
-	tasks, err := handler.New(h, cfg.handlerOptions())
+	tasks, err := handler.New(h, cfg.handlerOptions(cfg.Plan))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	c := &Consumer{cfg: cfg, tasks: tasks, hooks: sortHooks(cfg.Hooks, cfg.Logger), log: cfg.Logger}
+	c := &Consumer{cfg: cfg, work: h, hooks: sortHooks(cfg.Hooks, cfg.Logger), log: cfg.Logger}
+	c.tasks.Store(tasks)
 	c.watched.state = StateNew
 	return c, nil
 }
@@ -67,4 +69,4 @@ func (c *Consumer) Run(ctx context.Context) error {
 
 // Wait returns nil as soon as no task runs, or the cause of ctx when it ends first. Call it after Run has returned, when tasks that
 // did not end when they were cancelled should have the chance before the process ends. Their results are dropped all the same.
-func (c *Consumer) Wait(ctx context.Context) error { return c.tasks.Wait(ctx) }
+func (c *Consumer) Wait(ctx context.Context) error { return c.tasks.Load().Wait(ctx) }

@@ -34,7 +34,7 @@ func Warner(l *slog.Logger) func(kind string) {
 
 // Guard runs a lease of which no heartbeat is ever answered, and returns why the tasks were cancelled at its end.
 func (c *Consumer) Guard() error {
-	m := &membership{Consumer: c, plan: c.cfg.Plan}
+	m := &membership{Consumer: c, plan: c.cfg.Plan, tasks: c.tasks.Load()}
 	t := newTenure(m, "m-1", 1, m)
 	t.enter(&session{m: m, round: newRound(context.Background())})
 	t.lease.guard(context.Background())
@@ -57,7 +57,7 @@ func (c *Consumer) Open(ctx context.Context) (*Member, error) {
 
 // Detach makes a membership without connections, whose commits the test answers. They are sent until ctx ends.
 func (c *Consumer) Detach(ctx context.Context, send func(context.Context, commit.Request) ([]error, error)) *Member {
-	m := &membership{Consumer: c, plan: c.cfg.Plan, lateCommits: newThrottle(c.log)}
+	m := &membership{Consumer: c, plan: c.cfg.Plan, tasks: c.tasks.Load(), lateCommits: newThrottle(c.log)}
 	m.commits = commit.New(commit.Options{Send: send, Notify: m.commitAnswered, Moved: func(context.Context) {}})
 	m.helpers.Go(func() { m.commits.Run(ctx) }) // ends with ctx
 	return &Member{m}

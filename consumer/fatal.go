@@ -45,6 +45,10 @@ func (c *Consumer) explain(err error) error {
 	if remedy == "" {
 		return nil
 	}
+	return c.fatal(remedy, err)
+}
+
+func (c *Consumer) fatal(remedy string, err error) *FatalError {
 	return &FatalError{Remedy: remedy, err: fmt.Errorf("consumer group %s: %w", c.cfg.Group, err)}
 }
 

@@ -89,7 +89,7 @@ func (k *leaseKeeper) keep(ctx context.Context) {
 		if k.tenure.wanted() && k.beatOnce(ctx, sent) {
 			return
 		}
-		sleep(ctx, time.Until(sent.Add(k.every)))
+		_ = link.Sleep(ctx, time.Until(sent.Add(k.every)))
 	}
 }
 
@@ -104,7 +104,7 @@ func (k *leaseKeeper) beatOnce(ctx context.Context, sent time.Time) (over bool) 
 // a hook that is told of it.
 func (k *leaseKeeper) guard(ctx context.Context) {
 	for left := k.left(); left > 0; left = k.left() {
-		sleep(ctx, left)
+		_ = link.Sleep(ctx, left)
 		if ctx.Err() != nil {
 			return
 		}
@@ -126,12 +126,13 @@ func (k *leaseKeeper) until() time.Time {
 
 // take counts an answer and says whether the membership is over. joining is how it was when the heartbeat was sent.
 func (k *leaseKeeper) take(sent time.Time, joining bool, err error) (over bool) {
+	rebalancing := errors.Is(err, sarama.ErrRebalanceInProgress)
 	k.mu.Lock()
 	switch {
 	case err == nil:
 		k.lease.Good(sent)
 		k.lastGood = sent
-	case errors.Is(err, sarama.ErrRebalanceInProgress):
+	case rebalancing:
 		k.lease.Rebalancing(sent, joining)
 		k.lastGood = sent
 	}
@@ -142,6 +143,8 @@ func (k *leaseKeeper) take(sent time.Time, joining bool, err error) (over bool) 
 	switch {
 	case over:
 		k.tenure.lose(k.lost(err))
+	case rebalancing && !joining:
+		k.tenure.othersWait()
 	case refused: // somebody has to act, and the lease may last for minutes
 		k.tenure.m.hooks.failed(err)
 		k.tenure.m.watched.trouble(err)

@@ -2,6 +2,7 @@ package consumer
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -9,13 +10,15 @@ import (
 	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/handler"
 	"github.com/evenkeel-go/evenkeel/internal/commit"
 	"github.com/evenkeel-go/evenkeel/internal/link"
 )
 
 const (
-	// leaveLimit bounds the LeaveGroup at the end.
+	// leaveLimit bounds the LeaveGroup at the end, and goneLimit all of the leave.
 	leaveLimit = 3 * time.Second
+	goneLimit  = 5 * time.Second
 	// patienceAtStop is how long Consume may take to return once no task runs, before the connections are cut under it.
 	patienceAtStop = time.Second
 )
@@ -23,7 +26,8 @@ const (
 // membership is one Run: the group, the connections, and what belongs to them.
 type membership struct {
 	*Consumer
-	plan    *config.Plan
+	plan    *config.Plan          // with the brokers' limits
+	tasks   *handler.GroupHandler // of this plan
 	group   sarama.ConsumerGroup
 	link    *link.Link     // nil over a ConsumerGroup of the user
 	conf    *sarama.Config // nil over a ConsumerGroup of the user
@@ -34,8 +38,9 @@ type membership struct {
 	helpers sync.WaitGroup // error pump and commit loop
 
 	mu     sync.Mutex
-	round  *round  // the Consume that is under way
-	tenure *tenure // the latest; nil over a ConsumerGroup of the user
+	round  *round   // the Consume that is under way
+	tenure *tenure  // the latest; nil over a ConsumerGroup of the user
+	known  []string // the topics that were there when somebody last looked
 }
 
 // run consumes until ctx ends or a fatal error comes, and leaves.
@@ -90,7 +95,7 @@ func (m *membership) between(ctx context.Context, end sessionEnd, err error, tri
 func (m *membership) pauseQuietly(ctx context.Context, b *backoff) {
 	d := b.next()
 	m.log.LogAttrs(ctx, slog.LevelDebug, "pausing before the next session", slog.Duration("pause", d))
-	sleep(ctx, d)
+	_ = link.Sleep(ctx, d)
 }
 
 // leave ends the membership: the member leaves the group over a fresh binding, for the old one is cut, and the connections close. A
@@ -99,32 +104,60 @@ func (m *membership) leave(fatal error) {
 	if m.link == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), leaveLimit)
+	gone, done := context.WithTimeout(context.Background(), goneLimit)
+	defer done()
+	ctx, cancel := context.WithTimeout(gone, leaveLimit)
 	defer cancel()
 	unbind := m.link.Bind(ctx)
 	defer unbind()
-	closed := make(chan error, 1)
-	go func() { closed <- m.group.Close() }() // ends with the binding, at the latest with the link
 	var err error
+	closed := make(chan struct{})
+	go func() { // ends with the binding, at the latest with the link
+		defer close(closed)
+		err = m.group.Close()
+	}()
 	select {
-	case err = <-closed:
+	case <-closed:
+		m.left(err, fatal)
 	case <-ctx.Done():
-		err = context.Cause(ctx)
+		m.left(context.Cause(ctx), fatal)
 	}
-	m.left(err, fatal)
 	if err := m.link.Close(); err != nil {
 		m.log.Debug("connections are still closing", slog.Any("error", err))
+	}
+	select {
+	case <-closed:
+	case <-gone.Done():
+		m.log.Debug("the group is still closing")
 	}
 }
 
 // left says how the leave went. A member that never was one has nobody to tell.
 func (m *membership) left(err, fatal error) {
+	if late, ok := errors.AsType[*sarama.ConsumerError](err); ok {
+		m.hooks.failed(late)
+	}
 	switch {
-	case err != nil && m.watched.everJoined():
+	case !m.told(err) && m.watched.everJoined():
 		m.log.Warn("the group could not be told that this member leaves: its partitions move when the session timeout is over",
 			slog.Any("error", err), slog.Duration("session_timeout", m.plan.SessionTimeout))
 		m.hooks.failed(err)
 	case fatal == nil: // else Run's error says it
 		m.log.Info("stopped")
+	}
+}
+
+// told says that the group knows of the leave, or need not know. err is what Close of sarama's group has returned: that of the leave,
+// or any error of the group that nobody had received by then.
+func (m *membership) told(err error) bool {
+	_, late := errors.AsType[*sarama.ConsumerError](err)
+	_, answer := errors.AsType[sarama.KError](err)
+	switch {
+	case err == nil:
+		return true
+	case late:
+		return m.link.Left() || m.instanceID() != nil // a static member does not leave
+	default:
+		return m.link.Left() && !answer
 	}
 }

@@ -1,18 +1,16 @@
 package consumer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"strconv"
+	"net"
 	"syscall"
-	"time"
 
 	"github.com/IBM/sarama"
 
-	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/internal/commit"
 	"github.com/evenkeel-go/evenkeel/internal/link"
 	"github.com/evenkeel-go/evenkeel/internal/strategy"
@@ -32,9 +30,9 @@ var errStopped = errors.New("stopped before a broker answered")
 
 // open makes the way to Kafka. The error is errStopped when ctx ends before a broker has answered.
 func (c *Consumer) open(ctx context.Context) (*membership, error) {
-	m := &membership{Consumer: c, plan: c.cfg.Plan}
+	m := &membership{Consumer: c, plan: c.cfg.Plan, tasks: c.tasks.Load()}
 	if c.cfg.ConsumerGroup != nil {
-		return m, m.borrow()
+		return m, m.borrow(ctx)
 	}
 	l, err := c.connect(ctx)
 	if err != nil {
@@ -47,14 +45,38 @@ func (c *Consumer) open(ctx context.Context) (*membership, error) {
 	return m, nil
 }
 
-// borrow takes the group that the user makes.
-func (m *membership) borrow() error {
-	group, err := m.cfg.ConsumerGroup(m.hear(m.tasks.BalanceStrategies()))
-	if err == nil && group == nil {
-		err = fault("ConsumerGroup", "a function that returned nil", "return a group or an error")
+// borrow takes the group that the user makes, once there are brokers to make it with.
+func (m *membership) borrow(ctx context.Context) error {
+	m.watched.enter(StateConnecting)
+	var tries backoff
+	for ctx.Err() == nil {
+		group, err := m.cfg.ConsumerGroup(m.hear(m.tasks.BalanceStrategies()))
+		switch {
+		case err == nil && group != nil:
+			m.group = group
+			return nil
+		case err == nil:
+			err = fault("ConsumerGroup", "a function that returned nil", "return a group or an error")
+			return m.fatal(remedyGroup, err)
+		case !passing(err):
+			return cmp.Or(m.explain(err), error(m.fatal(remedyGroup, err)))
+		}
+		if fatal := m.tryLater(ctx, &tries, "no group from Config.ConsumerGroup: trying again", err); fatal != nil {
+			return fatal
+		}
 	}
-	m.group = group
-	return err
+	return errStopped
+}
+
+const remedyGroup = "mend the function in Config.ConsumerGroup"
+
+// passing finds errors of brokers and the network, which may be better at the next try. A user's own error is told at once.
+func passing(err error) bool {
+	var (
+		answer sarama.KError
+		failed net.Error
+	)
+	return errors.Is(err, sarama.ErrOutOfBrokers) || errors.Is(err, io.EOF) || errors.As(err, &answer) || errors.As(err, &failed) || link.Refused(err)
 }
 
 // connect waits for a broker that answers.
@@ -99,7 +121,9 @@ func (c *Consumer) dial(ctx context.Context, conf *sarama.Config) (*link.Link, e
 
 // over sets the membership up on a link.
 func (m *membership) over(ctx context.Context, l *link.Link) error {
-	m.plan = m.withLimits(ctx, l)
+	if err := m.follow(m.withLimits(ctx, l), l); err != nil {
+		return err
+	}
 	conf, err := m.cfg.settings(m.plan)
 	if err != nil {
 		return err
@@ -124,76 +148,4 @@ func (m *membership) hear(strategies []sarama.BalanceStrategy) []sarama.BalanceS
 		strategies[i] = strategy.Heard(s, m.assigned)
 	}
 	return strategies
-}
-
-// limitsTimeout bounds the look at the brokers' settings, which are not worth waiting for.
-const limitsTimeout = 3 * time.Second
-
-// withLimits works the brokers' limits into the plan where they can be read; else the defaults are assumed, and a refusal of the
-// session timeout is explained.
-func (m *membership) withLimits(ctx context.Context, l *link.Link) *config.Plan {
-	read := make(chan config.BrokerLimits, 1)
-	go func() { read <- readLimits(l, m.cfg.Topics) }() // ends with the answer, or with the link
-	ctx, cancel := context.WithTimeout(ctx, limitsTimeout)
-	defer cancel()
-	select {
-	case limits := <-read:
-		plan, err := m.cfg.Plan.WithBroker(limits)
-		if err == nil {
-			return plan
-		}
-		m.log.WarnContext(ctx, "the plan does not fit the brokers' limits: going on with it as it is", slog.Any("error", err))
-	case <-ctx.Done():
-	}
-	return m.cfg.Plan
-}
-
-// readLimits asks one broker for its settings. A user who may not read them, or a broker that knows no such request, is no fault.
-func readLimits(l *link.Link, topics []string) (limits config.BrokerLimits) {
-	if len(l.Brokers()) == 0 { // nothing was asked for yet, as Metadata.Full is off
-		_ = l.RefreshMetadata(topics...)
-	}
-	brokers := l.Brokers()
-	if len(brokers) == 0 {
-		return limits
-	}
-	admin, err := sarama.NewClusterAdminFromClient(l) // not closed: that would close the link
-	if err != nil {
-		return limits
-	}
-	answers, err := admin.DescribeConfigs([]*sarama.ConfigResource{{
-		Type: sarama.BrokerResource, Name: strconv.Itoa(int(brokers[0].ID())),
-		ConfigNames: []string{minSession, maxSession, maxMetadata},
-	}}, sarama.DescribeConfigsOptions{})
-	if err != nil {
-		return limits
-	}
-	for _, a := range answers {
-		for _, e := range a.Configs {
-			takeLimit(&limits, e)
-		}
-	}
-	return limits
-}
-
-// Names of the broker settings that bound a member's.
-const (
-	minSession  = "group.min.session.timeout.ms"
-	maxSession  = "group.max.session.timeout.ms"
-	maxMetadata = "offset.metadata.max.bytes"
-)
-
-func takeLimit(limits *config.BrokerLimits, e sarama.ConfigEntry) {
-	n, err := strconv.Atoi(e.Value)
-	if err != nil {
-		return
-	}
-	switch e.Name {
-	case minSession:
-		limits.MinSessionTimeout = time.Duration(n) * time.Millisecond
-	case maxSession:
-		limits.MaxSessionTimeout = time.Duration(n) * time.Millisecond
-	case maxMetadata:
-		limits.MaxMetadataBytes = n
-	}
 }

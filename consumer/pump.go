@@ -3,10 +3,8 @@ package consumer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
-	"strconv"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -40,19 +38,19 @@ func (m *membership) groupError(quiet *throttle, err error) {
 	m.hooks.failed(err)
 	m.watched.trouble(err)
 	attrs := []slog.Attr{slog.Any("error", err)}
-	source := "group"
+	source, failure := "group", err
 	var ce *sarama.ConsumerError
 	if errors.As(err, &ce) && ce.Partition >= 0 {
-		source = fmt.Sprintf("%s/%d", ce.Topic, ce.Partition)
+		source, failure = "topic "+ce.Topic, ce.Err
 		attrs = []slog.Attr{slog.Any("error", ce.Err), slog.String("topic", ce.Topic), slog.Int("partition", int(ce.Partition))}
 	}
-	quiet.warn(source+" "+err.Error(), "the group reports an error", attrs...)
+	quiet.warn(source+" "+class(failure), "the group reports an error", attrs...)
 }
 
 // knownMissing finds what sarama repeats every 2 s for each claim of a topic that is gone.
 func (m *membership) knownMissing(err error) bool {
 	var ce *sarama.ConsumerError
-	return errors.As(err, &ce) && errors.Is(ce.Err, sarama.ErrUnknownTopicOrPartition) && m.watched.isMissing(ce.Topic)
+	return errors.As(err, &ce) && errors.Is(ce.Err, sarama.ErrUnknownTopicOrPartition) && m.link != nil && m.link.IsMissing(ce.Topic)
 }
 
 // commitAnswered hears each answer to a commit.
@@ -71,7 +69,7 @@ func (m *membership) commitAnswered(r commit.Result) {
 	switch r.Verdict {
 	case commit.Again: // a rebalance or a move of the coordinator as a rule
 		if r.Elapsed > noticeable {
-			m.lateCommits.warn(r.Topic+"/"+strconv.Itoa(int(r.Partition)), "commit not stored yet: trying again", attrs...)
+			m.lateCommits.warn(r.Topic, "commit not stored yet: trying again", attrs...)
 		}
 	case commit.Refused:
 		m.log.LogAttrs(context.Background(), slog.LevelError, "commit refused: the message may be handled again after a restart", attrs...)
@@ -86,58 +84,3 @@ func (m *membership) commitAnswered(r commit.Result) {
 
 // noticeable is how long a commit may take without a word: longer than a round of a rebalance or a move of the coordinator does.
 const noticeable = 5 * time.Second
-
-// throttle writes a warning of one kind at most every half minute, and then says how many it kept back. It belongs to one goroutine.
-type throttle struct {
-	log  *slog.Logger
-	seen repeats
-}
-
-func newThrottle(l *slog.Logger) *throttle { return &throttle{log: l} }
-
-func (t *throttle) warn(kind, text string, attrs ...slog.Attr) {
-	kept, due := t.seen.due(kind)
-	if !due {
-		return
-	}
-	t.log.LogAttrs(context.Background(), slog.LevelWarn, text, withRepeated(attrs, kept)...)
-}
-
-// withRepeated adds how many entries were kept back, if any were.
-func withRepeated(attrs []slog.Attr, kept int) []slog.Attr {
-	if kept == 0 {
-		return attrs
-	}
-	return append(attrs, slog.Int("repeated", kept))
-}
-
-// repeats remembers what was told, by kind. The zero value is ready; it belongs to one goroutine.
-type repeats map[string]*repeated
-
-type repeated struct {
-	at   time.Time
-	kept int
-}
-
-const (
-	quietFor  = 30 * time.Second
-	mostKinds = 256 // then it forgets: the texts come from brokers
-)
-
-// due says whether a kind was not told for half a minute, and how often it was kept back since then.
-func (s *repeats) due(kind string) (kept int, due bool) {
-	r := (*s)[kind]
-	switch {
-	case r == nil:
-	case time.Since(r.at) < quietFor:
-		r.kept++
-		return 0, false
-	default:
-		kept = r.kept
-	}
-	if *s == nil || len(*s) >= mostKinds {
-		*s = repeats{}
-	}
-	(*s)[kind] = &repeated{at: time.Now()}
-	return kept, true
-}

@@ -111,9 +111,12 @@ func (m *membership) consumeOnce(ctx context.Context) (sessionEnd, error) {
 }
 
 func (m *membership) consumeTopics(beside *sync.WaitGroup, r *round, done <-chan struct{}) error {
-	topics, err := m.topics()
+	topics, err := m.sureTopics(r.session)
 	if err != nil {
 		return err
+	}
+	if m.link != nil {
+		m.link.Subscribe(topics...)
 	}
 	if m.cfg.TopicPattern != nil {
 		beside.Go(func() { m.watchTopics(r, topics, done) }) // ends with done
@@ -177,7 +180,7 @@ func (m *membership) watchTopics(r *round, topics []string, done <-chan struct{}
 			return
 		case <-tick.C:
 		}
-		if now, err := m.topics(); err == nil && !slices.Equal(now, topics) {
+		if now, err := m.sureTopics(r.session); err == nil && !slices.Equal(now, topics) {
 			r.end(errTopicsChanged)
 			return
 		}

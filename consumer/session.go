@@ -43,6 +43,9 @@ func (s *session) Stopping() bool {
 	return run.Err() != nil && same(context.Cause(s.Context()), context.Cause(run))
 }
 
+// Hurry implements member.Session.
+func (s *session) Hurry() <-chan struct{} { return s.tenure.hurry }
+
 // same says that two errors are one. A user's error may be of a kind that cannot be compared.
 func same(a, b error) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)

@@ -2,8 +2,6 @@ package consumer
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -32,7 +30,7 @@ type Status struct {
 	Generation int32         `json:"generation"`             // of the latest assignment
 	Rebalances int           `json:"rebalances"`             // assignments received
 	Assigned   Partitions    `json:"assigned"`               // the latest
-	Missing    []string      `json:"missing"`                // topics that do not exist, sorted
+	Missing    []string      `json:"missing"`                // topics that do not exist, sorted; where this member leads the group, also those of other members
 	Lease      time.Duration `json:"lease"`                  // how long tasks may go on without news from the coordinator; 0 without a lease
 	LastEnd    *SessionEnd   `json:"last_end,omitempty"`     // of the session before, nil at first
 	LastError  error         `json:"last_error,omitempty"`   // outside the tasks, nil when there was none
@@ -100,7 +98,8 @@ func errorText(err error) string {
 // Status returns a snapshot. It is cheap and may be called at any time, from any goroutine.
 func (c *Consumer) Status() Status {
 	s, m := c.watched.snapshot()
-	t := c.tasks.Status()
+	s.Missing = m.missing()
+	t := c.tasks.Load().Status()
 	s.Counts, s.Running, s.Stray, s.Kept = t.Counts, t.Running, t.Stray, t.Kept
 	for _, claim := range t.Claims {
 		s.Claims = append(s.Claims, ClaimStatus{ClaimStatus: claim, Committed: m.stored(claim)})
@@ -111,6 +110,14 @@ func (c *Consumer) Status() Status {
 		}
 	}
 	return s
+}
+
+// missing is what does not exist of the topics that this member subscribes to, or balances as the group's leader.
+func (m *membership) missing() []string {
+	if m == nil || m.link == nil {
+		return nil
+	}
+	return m.link.Missing()
 }
 
 func (m *membership) stored(c handler.ClaimStatus) int64 {
@@ -133,7 +140,6 @@ type watched struct {
 	lastEnd    *SessionEnd
 	lastError  error
 	lastErrAt  time.Time
-	missing    map[string]bool
 	joinedOnce bool
 	membership *membership
 }
@@ -195,24 +201,6 @@ func (w *watched) sessionEnded(e SessionEnd) {
 	w.lastEnd = &e
 }
 
-func (w *watched) topic(name string, missing bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.missing == nil {
-		w.missing = map[string]bool{}
-	}
-	w.missing[name] = missing
-	if !missing {
-		delete(w.missing, name)
-	}
-}
-
-func (w *watched) isMissing(topic string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.missing[topic]
-}
-
 func (w *watched) trouble(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -224,7 +212,6 @@ func (w *watched) snapshot() (Status, *membership) {
 	defer w.mu.Unlock()
 	return Status{
 		State: w.state, Since: w.since, MemberID: w.memberID, Generation: w.generation, Rebalances: w.rebalances, Assigned: w.latest.clone(),
-		Missing: slices.Sorted(maps.Keys(w.missing)),
 		LastEnd: w.lastEnd, LastError: w.lastError, LastErrAt: w.lastErrAt,
 	}, w.membership
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/link"
 )
 
 // tenure is the time of this member under one member id, over any number of sessions. Its tasks run under it: they outlive a session
@@ -22,13 +23,16 @@ type tenure struct {
 	generation atomic.Int32 // of the latest assignment
 	over       atomic.Bool
 
+	hurry   chan struct{} // closed when others wait for the member, which stops
+	hurried sync.Once
+
 	mu      sync.Mutex
 	session *session  // that goes on now, nil between two
 	since   time.Time // since when there is none
 }
 
 func newTenure(m *membership, memberID string, generation int32, c coordinator) *tenure {
-	t := &tenure{m: m, memberID: memberID}
+	t := &tenure{m: m, memberID: memberID, hurry: make(chan struct{})}
 	t.generation.Store(generation)
 	t.work, t.stopWork = context.WithCancelCause(context.Background())
 	t.lease = newLeaseKeeper(t, c)
@@ -106,6 +110,14 @@ func (t *tenure) assigned(generation int32) {
 	t.lease.assigned(time.Now())
 }
 
+// othersWait hears that the group rebalances while no join of ours is out. Nobody else would tell a member that stops: sarama's session
+// has ended for it, and its tasks would hold the round up for as long as the grace of the stop.
+func (t *tenure) othersWait() {
+	if t.m.watched.is(StateStopping) {
+		t.hurried.Do(func() { close(t.hurry) })
+	}
+}
+
 // lose cancels all tasks and ends the session, once. Log and hooks come after: the tasks must not wait for them.
 func (t *tenure) lose(cause *LeaseError) {
 	if t.over.Swap(true) {
@@ -142,6 +154,16 @@ func (m *membership) waitForKept(t *tenure) {
 		t.stopWork(handler.ErrDraining)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), m.plan.StopGrace)
-	defer cancel()
+	var hurry sync.WaitGroup
+	hurry.Go(func() { // ends with ctx
+		select {
+		case <-t.hurry:
+			_ = link.Sleep(ctx, m.plan.Grace)
+			cancel()
+		case <-ctx.Done():
+		}
+	})
 	_ = m.tasks.Wait(ctx)
+	cancel()
+	hurry.Wait()
 }

@@ -1,15 +1,18 @@
 package consumer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/link"
 )
 
 // TopicError says that a topic cannot be consumed for now.
@@ -33,7 +36,7 @@ func (m *membership) topics() ([]string, error) {
 			return nil, err
 		}
 		for _, t := range all {
-			if !strings.HasPrefix(t, "__") && m.cfg.TopicPattern.MatchString(t) {
+			if m.matches(t) {
 				names = append(names, t)
 			}
 		}
@@ -46,6 +49,11 @@ func (m *membership) topics() ([]string, error) {
 	return names, nil
 }
 
+// matches says that a topic is one of Config.TopicPattern.
+func (c *Consumer) matches(topic string) bool {
+	return c.cfg.TopicPattern != nil && !strings.HasPrefix(topic, "__") && c.cfg.TopicPattern.MatchString(topic)
+}
+
 var errNoMatch = errors.New("no topic matches Config.TopicPattern yet")
 
 // allTopics asks the cluster.
@@ -56,17 +64,69 @@ func (m *membership) allTopics() ([]string, error) {
 	return m.link.Topics()
 }
 
+const (
+	// A broker that has just started may not know all topics yet: others than before are believed when that many answers in a row agree,
+	// lest partitions be given up for nothing.
+	confirmations     = 3
+	confirmationPause = time.Second
+)
+
+// sureTopics is [membership.topics], and once it has told topics it goes on with these until it is sure of others.
+func (m *membership) sureTopics(ctx context.Context) ([]string, error) {
+	names, err := m.topics()
+	known := m.knownTopics()
+	for range confirmations - 1 {
+		if err != nil || known == nil || slices.Equal(names, known) {
+			break
+		}
+		if link.Sleep(ctx, confirmationPause) != nil {
+			return known, nil
+		}
+		var again []string
+		if again, err = m.topics(); err == nil && !slices.Equal(again, names) {
+			return known, nil
+		}
+	}
+	if err == nil {
+		m.setKnownTopics(names)
+	}
+	return names, err
+}
+
+func (m *membership) knownTopics() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.known
+}
+
+func (m *membership) setKnownTopics(names []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.known = names
+}
+
 // topicMissing is told by the link when a topic that was asked for does not exist, and when it is back.
 func (c *Consumer) topicMissing(topic string, missing bool) {
-	c.watched.topic(topic, missing)
 	if !missing {
 		c.log.Info("topic exists now: its partitions are consumed after the next rebalance", slog.String("topic", topic))
 		return
 	}
 	err := &TopicError{Topic: topic, err: sarama.ErrUnknownTopicOrPartition}
-	c.log.Warn("topic does not exist: create it, or remove it from Config.Topics; what there is of the others is consumed meanwhile", slog.String("topic", topic))
+	c.log.Warn(c.onMissing(topic), slog.String("topic", topic))
 	c.hooks.failed(err)
 	c.watched.trouble(err)
+}
+
+// onMissing says what to do about a missing topic.
+func (c *Consumer) onMissing(topic string) string {
+	switch {
+	case slices.Contains(c.cfg.Topics, topic):
+		return "topic does not exist: create it, or remove it from Config.Topics; what there is of the others is consumed meanwhile"
+	case c.matches(topic):
+		return "topic that Config.TopicPattern matches does not exist any more: its partitions are given up, the others are consumed on"
+	default:
+		return "topic of another member does not exist: create it, or end that member's subscription; what there is of the others is consumed meanwhile"
+	}
 }
 
 // errTopicReplaced ends a session that has claims of a topic that is another one by now. It is a rebalance to the tasks.

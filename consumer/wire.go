@@ -7,6 +7,7 @@ import (
 	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/internal/commit"
+	"github.com/evenkeel-go/evenkeel/internal/link"
 	"github.com/evenkeel-go/evenkeel/internal/member"
 )
 
@@ -99,7 +100,7 @@ func (m *membership) committed(ctx context.Context, topic string, partition int3
 		if err == nil || ctx.Err() != nil || commit.Judge(err) != commit.Again {
 			return p, err
 		}
-		sleep(ctx, pause)
+		_ = link.Sleep(ctx, pause)
 	}
 }
 

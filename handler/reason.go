@@ -20,7 +20,8 @@ const (
 	// end in peace; sarama then ends the session, and the next one starts where this one stopped. Told from a revocation only with
 	// the strategies of [GroupHandler.BalanceStrategies]; without them it counts as one.
 	StreamEnded Reason = iota
-	// Stopping: the context given to Consume or Run has ended. Running tasks get the plan's StopGrace.
+	// Stopping: the context given to Consume or Run has ended. Running tasks get the plan's StopGrace, and no more than its Grace once
+	// the group rebalances: that is a Rebalance then, which package consumer hears of.
 	Stopping
 	// Rebalance: the partition was revoked, or the session ended in order. Running tasks get the plan's Grace.
 	Rebalance
@@ -68,7 +69,7 @@ func (l *loop) reason() Reason {
 	case l.work.Err() != nil:
 		return Lost
 	case stopping(l.group):
-		return Stopping
+		return l.orHurried()
 	case l.session.Err() != nil:
 		return l.endOf(context.Cause(l.session))
 	case l.heard.holds(l.key, l.group.GenerationID()):
@@ -76,6 +77,24 @@ func (l *loop) reason() Reason {
 	default:
 		return Rebalance
 	}
+}
+
+// orHurried is Stopping, unless others wait for what the member still holds: then their rebalance is what leaves less time.
+func (l *loop) orHurried() Reason {
+	select {
+	case <-hurry(l.group):
+		return Rebalance
+	default:
+		return Stopping
+	}
+}
+
+// hurry is closed when the group rebalances while the member stops. A plain sarama session never tells.
+func hurry(s sarama.ConsumerGroupSession) <-chan struct{} {
+	if own, ok := s.(member.Session); ok {
+		return own.Hurry()
+	}
+	return nil
 }
 
 // endOf is why the session has ended. What the network did to a session says nothing about the membership where its lease is watched.

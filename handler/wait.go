@@ -8,7 +8,7 @@ type wait struct {
 	keep    bool // tasks that still run then go on
 	timer   *time.Timer
 	until   time.Time // when the timer rings; zero for never
-	session <-chan struct{}
+	session <-chan struct{} // ends with the session; at a stop, when others wait for this member
 	work    <-chan struct{}
 	intake  <-chan struct{} // open only after a stream that ended by itself
 }
@@ -25,7 +25,10 @@ func (l *loop) newWait() *wait {
 func (w *wait) escalate(l *loop) {
 	r := l.reason()
 	w.reason = max(w.reason, r)
-	w.keep = l.keeps(w.reason)
+	w.keep = l.keeps(w.reason) && !stopping(l.group)
+	if r == Stopping {
+		w.session = hurry(l.group)
+	}
 	if r.cancelsFirst(l.plan) && !w.keep {
 		l.cancelTasks(l.cause(r))
 	}

@@ -62,7 +62,7 @@ func (l *Link) look(ctx context.Context, names []string) (*view, error) {
 		if err != nil || !slices.ContainsFunc(names, func(name string) bool { return seen.missing(name) && l.doubts(name) }) {
 			break
 		}
-		if err = sleep(ctx, confirmationPause); err == nil {
+		if err = Sleep(ctx, confirmationPause); err == nil {
 			seen, err = l.askView(ctx, names)
 		}
 	}

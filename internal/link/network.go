@@ -160,7 +160,7 @@ func (n *network) backoff(conf *sarama.Config) func(retries, most int) time.Dura
 		pause = func(int, int) time.Duration { return conf.Metadata.Retry.Backoff }
 	}
 	return func(retries, most int) time.Duration {
-		_ = sleep(n.uncut, pause(retries, most))
+		_ = Sleep(n.uncut, pause(retries, most))
 		return 0
 	}
 }

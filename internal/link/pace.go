@@ -28,7 +28,7 @@ type pace struct {
 
 // wait returns when the next try is due, or with the error of ctx.
 func (p *pace) wait(ctx context.Context) error {
-	return sleep(ctx, time.Until(p.next))
+	return Sleep(ctx, time.Until(p.next))
 }
 
 func (p *pace) done(err error) {
@@ -44,7 +44,8 @@ func (p *pace) done(err error) {
 	p.next = time.Now().Add(p.pause/2 + rand.N(p.pause/2)) //nolint:gosec // spreads load, keeps no secret
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep returns nil after d, or the error of ctx when that ends first.
+func Sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
 	}

@@ -84,7 +84,7 @@ func (s *seat) try(ctx context.Context) (*line, error) {
 		return ln, nil
 	}
 	// Up, and gone again before anybody used it. Without a pause a broker that does this would be dialled without end.
-	return nil, cmp.Or(sleep(ctx, firstPause), sarama.ErrNotConnected)
+	return nil, cmp.Or(Sleep(ctx, firstPause), sarama.ErrNotConnected)
 }
 
 // join returns the attempt under way, or starts one.

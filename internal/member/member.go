@@ -22,6 +22,10 @@ type Session interface {
 	// be anything.
 	Stopping() bool
 
+	// Hurry returns a channel that is closed when the group rebalances while the member stops: others wait for what it still holds, and
+	// sarama tells a session that has ended nothing of it.
+	Hurry() <-chan struct{}
+
 	// Committer returns the committer of one claimed partition. It is called once a claim, from the claim's goroutine.
 	Committer(topic string, partition int32) Committer
 }
