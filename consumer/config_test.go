@@ -3,10 +3,14 @@ package consumer_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -133,19 +137,55 @@ func TestRunRunsOnce(t *testing.T) {
 	}
 }
 
+// A group of the user's that cannot be made for the function's own reasons ends Run, with a remedy.
 func TestAGroupThatCannotBeMadeEndsRun(t *testing.T) {
-	want := errors.New("no")
-	for _, f := range []func([]sarama.BalanceStrategy) (sarama.ConsumerGroup, error){
-		noGroup, func([]sarama.BalanceStrategy) (sarama.ConsumerGroup, error) { return nil, want },
+	no := errors.New("no")
+	for want, f := range map[error]func([]sarama.BalanceStrategy) (sarama.ConsumerGroup, error){
+		consumer.ErrConfig:     noGroup,
+		no:                     func([]sarama.BalanceStrategy) (sarama.ConsumerGroup, error) { return nil, no },
+		sarama.ErrInvalidTopic: func([]sarama.BalanceStrategy) (sarama.ConsumerGroup, error) { return nil, sarama.ErrInvalidTopic },
 	} {
-		cfg := sound(t)
-		cfg.Brokers, cfg.ConsumerGroup = nil, f
-		c, err := consumer.New(cfg, nothing)
-		if err != nil {
-			t.Fatal(err)
+		err := borrowing(t, f).Run(t.Context())
+		fatal, ok := errors.AsType[*consumer.FatalError](err)
+		if !ok || !errors.Is(err, want) || fatal.Remedy == "" {
+			t.Errorf("Run returned %v, want a FatalError of %v", err, want)
 		}
-		if err := c.Run(t.Context()); err == nil {
-			t.Error("Run returned nil")
-		}
+	}
+}
+
+func borrowing(t *testing.T, f func([]sarama.BalanceStrategy) (sarama.ConsumerGroup, error)) *consumer.Consumer {
+	t.Helper()
+	return newConsumer(t, func(cfg *consumer.Config) { cfg.Brokers, cfg.ConsumerGroup = nil, f })
+}
+
+// Brokers are waited for too where a function of the user's makes the group, and a stop ends the wait.
+func TestAGroupOfTheUsersWaitsForBrokers(t *testing.T) {
+	away := []error{
+		fmt.Errorf("make the group: %w", sarama.ErrOutOfBrokers), sarama.ErrConsumerCoordinatorNotAvailable,
+		&net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}, io.EOF,
+	}
+	for back, want := range map[bool]int{true: 1, false: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+			defer stop()
+			g, calls := &scripted{errs: make(chan error)}, 0
+			g.consume = func(run context.Context) error {
+				stop()
+				return context.Cause(run)
+			}
+			c := borrowing(t, func([]sarama.BalanceStrategy) (sarama.ConsumerGroup, error) {
+				calls++
+				if back && calls > len(away) {
+					return g, nil
+				}
+				return nil, away[calls%len(away)]
+			})
+			if err := c.Run(ctx); err != nil {
+				t.Errorf("Run returned %v", err)
+			}
+			if g.n != want || calls <= len(away) {
+				t.Errorf("brokers come back: %v: %d sessions after %d calls", back, g.n, calls)
+			}
+		})
 	}
 }

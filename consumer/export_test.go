@@ -7,6 +7,8 @@ import (
 
 	"github.com/IBM/sarama"
 
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/handler"
 	"github.com/evenkeel-go/evenkeel/internal/commit"
 	"github.com/evenkeel-go/evenkeel/internal/link"
 	"github.com/evenkeel-go/evenkeel/internal/member"
@@ -22,6 +24,10 @@ func (c *Consumer) Explain(err error) error { return c.explain(err) }
 func (c *Consumer) Judge(tries *Tries, err error) error { return c.judge(err, &tries.backoff) }
 
 func (c *Consumer) SetJoined() { c.watched.joined("m-1", 1) }
+
+// SetStopping is the stop, SetTopicMissing what the link tells.
+func (c *Consumer) SetStopping()                 { c.watched.enter(StateStopping) }
+func (c *Consumer) SetTopicMissing(topic string) { c.topicMissing(topic, true) }
 
 type Tries struct{ backoff }
 
@@ -58,7 +64,10 @@ func (c *Consumer) Open(ctx context.Context) (*Member, error) {
 // Detach makes a membership without connections, whose commits the test answers. They are sent until ctx ends.
 func (c *Consumer) Detach(ctx context.Context, send func(context.Context, commit.Request) ([]error, error)) *Member {
 	m := &membership{Consumer: c, plan: c.cfg.Plan, tasks: c.tasks.Load(), lateCommits: newThrottle(c.log)}
-	m.commits = commit.New(commit.Options{Send: send, Notify: m.commitAnswered, Moved: func(context.Context) {}})
+	m.commits = commit.New(commit.Options{
+		Send: send, Notify: m.commitAnswered, Moved: func(context.Context) {},
+		LookUp: func(context.Context, string, int32) (member.Position, error) { return member.Position{Offset: 0}, nil },
+	})
 	m.helpers.Go(func() { m.commits.Run(ctx) }) // ends with ctx
 	return &Member{m}
 }
@@ -66,8 +75,20 @@ func (c *Consumer) Detach(ctx context.Context, send func(context.Context, commit
 func (m *Member) Link() *link.Link              { return m.m.link }
 func (m *Member) Joining() bool                 { return m.m.joining() }
 func (m *Member) SessionTimeout() time.Duration { return m.m.plan.SessionTimeout }
+func (m *Member) Plan() *config.Plan            { return m.m.plan }
 func (m *Member) Close() error                  { return m.m.link.Close() }
 func (m *Member) Wait()                         { m.m.helpers.Wait() }
+
+func (m *Member) Topics(ctx context.Context) ([]string, error) { return m.m.sureTopics(ctx) }
+func (m *Member) Told(err error) bool                          { return m.m.told(err) }
+func (m *Member) Tasks() *handler.GroupHandler                 { return m.m.tasks }
+func (m *Member) Dismiss()                                     { m.m.dismiss() }
+
+// LeaveOver ends the membership with another group.
+func (m *Member) LeaveOver(g sarama.ConsumerGroup) {
+	m.m.group = g
+	m.m.leave(nil)
+}
 
 func (m *Member) Heartbeat(ctx context.Context) error { return m.m.heartbeat(ctx, "m-1", 1) }
 

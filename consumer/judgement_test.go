@@ -100,7 +100,7 @@ func TestFatalErrorsSayWhatToDo(t *testing.T) {
 // B09: a member that was never part of the group reports what is refused after a few tries; one that was waits.
 func TestARefusalEndsOnlyAFirstStart(t *testing.T) {
 	for _, refusal := range []error{
-		sarama.ErrSASLAuthenticationFailed, sarama.ErrGroupAuthorizationFailed, &tls.CertificateVerificationError{Err: errors.New("unknown authority")},
+		sarama.ErrSASLAuthenticationFailed, sarama.ErrGroupAuthorizationFailed, sarama.ErrTopicAuthorizationFailed, &tls.CertificateVerificationError{Err: errors.New("unknown authority")},
 	} {
 		refused := fmt.Errorf("dial: %w", refusal)
 		c, tries := newConsumer(t, nil), &consumer.Tries{}
@@ -148,6 +148,21 @@ func TestRepeatedErrorsAreKeptBack(t *testing.T) {
 			t.Errorf("repetitions are not counted:\n%s", &out)
 		}
 	})
+}
+
+// What is remembered of the kinds of errors has a bound: their texts come from brokers. Beyond it all is told anew.
+func TestKindsOfErrorsAreForgottenWhenThereAreManyOfThem(t *testing.T) {
+	var out bytes.Buffer
+	warn := consumer.Warner(slog.New(slog.NewTextHandler(&out, nil)))
+	warn("first")
+	const many = 1000
+	for i := range many {
+		warn(fmt.Sprint("kind ", i))
+	}
+	warn("first")
+	if n := strings.Count(out.String(), "\n"); n != many+2 {
+		t.Errorf("%d lines for %d kinds and the first one again", n, many+1)
+	}
 }
 
 // rebalances hears them.

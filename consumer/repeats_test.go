@@ -5,7 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -79,6 +83,57 @@ func TestRepeatedTriesAreWarnedOfOnceInHalfAMinute(t *testing.T) {
 		}
 		if told := warnings + counted; told > g.tries || told < g.tries-8 { // those since the last warning are not counted yet
 			t.Errorf("%d warnings and %d repetitions, want %d tries in all:\n%s", warnings, counted, g.tries, log)
+		}
+	})
+}
+
+// One outage is one failure, whatever port each try comes from, and whichever of the brokers is asked first.
+func TestTheSameOutageIsOneKindOfFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refused := func(port int) error {
+			return &net.OpError{
+				Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded,
+				Source: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}, Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2), Port: 9092},
+			}
+		}
+		g := &hopeless{fails: func(try int) error {
+			errs := []error{fmt.Errorf("broker a: %w", refused(30000+try)), fmt.Errorf("broker b: %w", io.EOF)}
+			if try%2 == 0 {
+				slices.Reverse(errs)
+			}
+			return fmt.Errorf("look for the coordinator, try %d: %w", try, sarama.Wrap(sarama.ErrOutOfBrokers, errs...))
+		}}
+		log, _ := runHopeless(t, g, slog.LevelInfo, 5*time.Minute)
+		if n := strings.Count(log, "trying again"); n < 5 || n > 10 {
+			t.Errorf("%d warnings of %d tries in five minutes, want one each half minute:\n%s", n, g.tries, log)
+		}
+	})
+}
+
+// So is the failure of a topic, whichever of its partitions tells of it.
+func TestAFailureOfATopicIsOneKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		ctx, stop := context.WithCancel(context.Background())
+		g := &scripted{errs: make(chan error)}
+		g.consume = func(run context.Context) error {
+			for i := range 100 {
+				late := fmt.Errorf("read tcp 127.0.0.1:%d->127.0.0.2:9092: i/o timeout", 30000+i)
+				g.errs <- &sarama.ConsumerError{Topic: fmt.Sprint("t", i%2), Partition: int32(i), Err: late}
+			}
+			synctest.Wait()
+			stop()
+			return context.Cause(run)
+		}
+		c := newConsumer(t, func(cfg *consumer.Config) {
+			cfg.Brokers, cfg.Logger = nil, slog.New(slog.NewTextHandler(&out, nil))
+			cfg.ConsumerGroup = func([]sarama.BalanceStrategy) (sarama.ConsumerGroup, error) { return g, nil }
+		})
+		if err := c.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		if n := strings.Count(out.String(), "the group reports an error"); n != 2 {
+			t.Errorf("%d warnings, want one for each of two topics:\n%s", n, &out)
 		}
 	})
 }

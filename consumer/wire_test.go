@@ -3,12 +3,14 @@ package consumer_test
 import (
 	"context"
 	"errors"
+	"net"
 	"reflect"
 	"testing"
 	"time"
 
 	"github.com/IBM/sarama"
 
+	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/consumer"
 	"github.com/evenkeel-go/evenkeel/internal/commit"
 	"github.com/evenkeel-go/evenkeel/internal/member"
@@ -26,6 +28,53 @@ func TestCommitsLeaveTheLeaderEpochUnknown(t *testing.T) {
 	want.AddBlockWithLeaderEpoch("report-requests", 0, 42, -1, 0, "text")
 	if got := requests[*sarama.OffsetCommitRequest](b); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
 		t.Errorf("sent %+v, want %+v and a leader epoch of -1", got[0], want)
+	}
+}
+
+// An answer that does not speak of a partition says nothing about it.
+func TestACommitThatIsNotAnsweredForIsNoSuccess(t *testing.T) {
+	b := newMock(t)
+	b.answers["OffsetCommitRequest"] = sarama.NewMockWrapper(&sarama.OffsetCommitResponse{
+		Version: 8, Errors: map[string]map[int32]sarama.KError{"report-requests": {1: sarama.ErrNoError}},
+	})
+	b.answer()
+	r := commit.Request{MemberID: "m-1", Generation: 7, Offsets: []commit.Offset{
+		{Topic: "report-requests", Partition: 0, Position: member.Position{Offset: 42}},
+		{Topic: "report-requests", Partition: 1, Position: member.Position{Offset: 43}},
+	}}
+	errs, err := b.member(t).Commit(t.Context(), r)
+	if err != nil || len(errs) != 2 || errs[0] == nil || errs[1] != nil {
+		t.Errorf("answered %v, %v, want an error for the first alone", errs, err)
+	}
+}
+
+// KIP-345: a static member is known by its instance id. Without it the coordinator could not fence a process that another one has replaced.
+func TestRequestsOfAStaticMemberCarryItsInstanceID(t *testing.T) {
+	b := newMock(t)
+	c := b.consumer(t, func(cfg *consumer.Config) { cfg.Sarama.Consumer.Group.InstanceId = "reports-1" })
+	m, err := c.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if err := m.Heartbeat(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Commit(t.Context(), commit.Request{MemberID: "m-1", Generation: 7}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range requests[*sarama.HeartbeatRequest](b) {
+		wantInstance(t, r.GroupInstanceId)
+	}
+	for _, r := range requests[*sarama.OffsetCommitRequest](b) {
+		wantInstance(t, r.GroupInstanceId)
+	}
+}
+
+func wantInstance(t *testing.T, got *string) {
+	t.Helper()
+	if got == nil || *got != "reports-1" {
+		t.Errorf("the request is that of instance %v, want reports-1", got)
 	}
 }
 
@@ -55,12 +104,80 @@ func TestLimitsOfTheBrokerAreRead(t *testing.T) {
 		t.Errorf("session timeout %v without limits, want %v", unlimited, want)
 	}
 	b := newMock(t)
-	b.answers["DescribeConfigsRequest"] = limits("group.max.session.timeout.ms", "20000")
+	b.answers["DescribeConfigsRequest"] = limits(maxSession, "20000")
 	b.answer()
 	if got := b.member(t).SessionTimeout(); got > 20*time.Second || got >= unlimited {
 		t.Errorf("session timeout %v, want at most 20s", got)
 	}
 }
+
+// deadlines makes connections that tell how long the answer to a join may take.
+type deadlines struct {
+	patient
+	joins chan time.Duration
+}
+
+func (d *deadlines) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	c, err := d.Dialer.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return &timed{Conn: c, joins: d.joins}, nil
+}
+
+type timed struct {
+	net.Conn
+	joins chan time.Duration
+	join  bool
+}
+
+func (c *timed) Write(b []byte) (int, error) {
+	c.join = len(b) > 5 && b[5] == 11
+	return c.Conn.Write(b)
+}
+
+func (c *timed) SetReadDeadline(at time.Time) error {
+	if c.join && !at.IsZero() {
+		c.joins <- time.Until(at)
+	}
+	return c.Conn.SetReadDeadline(at)
+}
+
+// B03: limits that make the timeouts longer make joins longer too, and those that make them shorter, shorter.
+func TestJoinsFollowTheLimitsOfTheBroker(t *testing.T) {
+	base, err := config.For(30 * time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{minSession: "60000", maxSession: "6000"} {
+		b, joins := newMock(t), make(chan time.Duration, 100)
+		b.answers["DescribeConfigsRequest"] = limits(name, value)
+		b.answer()
+		m, err := b.consumer(t, func(cfg *consumer.Config) {
+			cfg.Plan, cfg.Sarama.Net.Proxy.Enable, cfg.Sarama.Net.Proxy.Dialer = base, true, &deadlines{joins: joins}
+		}).Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		group, err := m.Link().Coordinator("reports")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := group.JoinGroup(&sarama.JoinGroupRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		want, before := m.Plan().JoinReadTimeout, base.JoinReadTimeout
+		if got := <-joins; got > want || got < want-time.Second || want == before {
+			t.Errorf("%s=%s: a join may take %v, want %v and not %v as without it", name, value, got, want, before)
+		}
+	}
+}
+
+const (
+	minSession = "group.min.session.timeout.ms"
+	maxSession = "group.max.session.timeout.ms"
+)
 
 // What the lease asks is whether sarama's join is out.
 func TestAJoinIsSeenByTheLease(t *testing.T) {
