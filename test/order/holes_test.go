@@ -112,7 +112,7 @@ func TestTenThousandFinishedBehindASlowTaskRunOnce(t *testing.T) {
 			g.Errorf("%d starts by the next owner are not those of the %d that were not finished", len(got), held)
 		}
 		g.WantSound(nil)
-	}, kit.Quietly(everywhere())...)
+	}, kit.Quietly([]kit.Place{kit.Fake})...)
 }
 
 // The partition moves from a to b and back in rebalances, with holes left each time. Under both protocols each message of it has one good run.
