@@ -24,7 +24,7 @@ func TestTheMapIsLeftOverAGroupOfTheUserToo(t *testing.T) {
 		b := g.Start("b", instant)
 		g.UntilSeen(1, kit.Committed, kit.By("b"), kit.AtOffset(n))
 		b.Stop()
-		wantStarted(g, "b", 0, where(n, held)...)
+		wantStarted(g, "b", where(n, held)...)
 
 		must(t, g.Broker.Commit(g.Name, g.Topic, 0, 20, "somebody else's"))
 		change, leave = lend(t, g)
@@ -32,7 +32,7 @@ func TestTheMapIsLeftOverAGroupOfTheUserToo(t *testing.T) {
 		g.Until("all is committed again", func() bool { return g.Committed(0) == n })
 		c.Stop()
 		leave()
-		wantStarted(g, "c", 0, where(n, func(o int64) bool { return o >= 20 })...)
+		wantStarted(g, "c", where(n, func(o int64) bool { return o >= 20 })...)
 		g.WantSound(nil)
 	}, kit.Quietly(everywhere())...)
 }
