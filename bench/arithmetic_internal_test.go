@@ -123,6 +123,12 @@ func TestBoundOfLargeMessages(t *testing.T) {
 	}
 }
 
+func TestMedian(t *testing.T) {
+	if odd, even := median([]float64{9, 1, 2}), median([]float64{8, 1, 2, 4}); odd != 2 || even != 3 {
+		t.Errorf("%v and %v, want 2 and 3", odd, even)
+	}
+}
+
 func TestRatioIsTheMedianOfTheRounds(t *testing.T) {
 	own, base := []float64{1, 20, 300}, []float64{1, 10, 100}
 	if f := versus(figure{}, own, base); f.value != 20 || f.baselineValue != 10 || f.ratio != 2 {

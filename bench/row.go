@@ -99,8 +99,12 @@ func versus(f figure, own, base []float64) figure {
 
 func inMillis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// median of a list that is not empty.
+// median of a list that is not empty: of an even number of values, the mean of the two in the middle.
 func median[T float64 | time.Duration](list []T) T {
 	sorted := slices.Sorted(slices.Values(list))
-	return sorted[len(sorted)/2]
+	middle := len(sorted) / 2
+	if len(sorted)%2 == 1 {
+		return sorted[middle]
+	}
+	return (sorted[middle-1] + sorted[middle]) / 2
 }
