@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -121,6 +123,12 @@ func TestBoundOfLargeMessages(t *testing.T) {
 	}
 }
 
+func TestMedian(t *testing.T) {
+	if odd, even := median([]float64{9, 1, 2}), median([]float64{8, 1, 2, 4}); odd != 2 || even != 3 {
+		t.Errorf("%v and %v, want 2 and 3", odd, even)
+	}
+}
+
 func TestRatioIsTheMedianOfTheRounds(t *testing.T) {
 	own, base := []float64{1, 20, 300}, []float64{1, 10, 100}
 	if f := versus(figure{}, own, base); f.value != 20 || f.baselineValue != 10 || f.ratio != 2 {
@@ -132,5 +140,19 @@ func TestRatioIsTheMedianOfTheRounds(t *testing.T) {
 	}
 	if f := versus(figure{baseline: "x"}, own, nil); f.value != 20 || f.baseline != "none" || f.String() != " 20  none 0 0.000" {
 		t.Errorf("without a baseline: %q", f)
+	}
+}
+
+// In turns each partition has all keys, and the last ones stay empty.
+func TestFillInTurns(t *testing.T) {
+	f := &filled{fill: fill{partitions: 4, empty: 1, keys: 2, turns: true}}
+	var got []string
+	for i := range 9 {
+		r := f.record(i, nil)
+		got = append(got, fmt.Sprintf("%d %s", r.Partition, r.Key))
+	}
+	want := []string{"0 key-0", "1 key-0", "2 key-0", "0 key-1", "1 key-1", "2 key-1", "0 key-0", "1 key-0", "2 key-0"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

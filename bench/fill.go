@@ -16,8 +16,9 @@ type fill struct {
 	partitions int32
 	empty      int32 // of them, the last ones that nothing lies on
 	messages   int
-	keys       int // murmur2 of the key picks the partition, as Java's producers do it; 0: no keys, the partitions in turn
-	bytes      int // of a value
+	keys       int  // 0: no keys
+	turns      bool // the partitions in turn, each with all keys; else murmur2 of the key picks one, as Java's producers do it
+	bytes      int  // of a value
 }
 
 // filled is a topic with its messages on it.
@@ -87,18 +88,20 @@ func (f *filled) produce(ctx context.Context) error {
 }
 
 func (f *filled) partitioner() kgo.Opt {
-	if f.keys > 0 {
-		return kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil))
+	if f.turns {
+		return kgo.RecordPartitioner(kgo.ManualPartitioner())
 	}
-	return kgo.RecordPartitioner(kgo.ManualPartitioner())
+	return kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil))
 }
 
 func (f *filled) record(i int, value []byte) *kgo.Record {
 	r := &kgo.Record{Value: value}
+	if f.turns {
+		used := int(f.partitions - f.empty)
+		r.Partition, i = int32(i%used), i/used
+	}
 	if f.keys > 0 {
 		r.Key = fmt.Appendf(nil, "key-%d", i%f.keys)
-	} else {
-		r.Partition = int32(i) % (f.partitions - f.empty)
 	}
 	return r
 }

@@ -47,7 +47,7 @@ func liveHeap() float64 {
 }
 
 func heap1mb(l *lab) (list []figure, err error) {
-	big, err := l.filled(fill{partitions: 12, messages: 12 * 200, bytes: large})
+	big, err := l.filled(fill{partitions: 12, messages: 12 * 200, turns: true, bytes: large})
 	if err != nil {
 		return nil, err
 	}

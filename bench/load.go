@@ -125,7 +125,10 @@ func (l *lab) ordered(f *filled, c consumer.Config, expected time.Duration, h ha
 	if err != nil {
 		return nil, err
 	}
-	c.Brokers, c.Sarama, c.Topics, c.Group, c.Plan = f.broker.Addrs(), f.broker.Config(), []string{f.name}, l.name("own"), plan
+	if c.Sarama == nil {
+		c.Sarama = f.broker.Config()
+	}
+	c.Brokers, c.Topics, c.Group, c.Plan = f.broker.Addrs(), []string{f.name}, l.name("own"), plan
 	c.Logger = slog.New(slog.DiscardHandler)
 	return l.run(c, h)
 }

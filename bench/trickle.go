@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/IBM/sarama"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/evenkeel-go/evenkeel/consumer"
@@ -26,11 +27,11 @@ const (
 )
 
 func trickle(l *lab) (list []figure, err error) {
-	f, err := l.filled(fill{partitions: busyClaims + 1, empty: 1, messages: 90_000, bytes: 16})
+	f, err := l.filled(fill{partitions: busyClaims + 1, empty: 1, messages: 90_000, keys: 100, turns: true, bytes: 16})
 	if err != nil {
 		return nil, err
 	}
-	idle, err := l.filled(fill{partitions: 1, empty: 0, messages: 1, bytes: 16})
+	idle, err := l.filled(fill{partitions: 1, messages: 1, keys: 1, turns: true, bytes: 16})
 	if err != nil {
 		return nil, err
 	}
@@ -43,10 +44,11 @@ func trickle(l *lab) (list []figure, err error) {
 		if err != nil {
 			return list, err
 		}
+		name := fmt.Sprintf("trickle_%v", o)
 		list = append(list,
-			figure{name: fmt.Sprintf("trickle_%v", o), value: inMillis(late.at(0.99)), unit: "ms", baseline: "two_rotations", baselineValue: inMillis(2 * rotation)},
-			figure{name: fmt.Sprintf("trickle_%v_p50", o), value: inMillis(late.at(0.5)), unit: "ms", baseline: "one_rotation", baselineValue: inMillis(rotation)},
-			figure{name: fmt.Sprintf("trickle_%v_over_idle", o), value: inMillis(late.at(0.99)), unit: "ms", baseline: "p99_alone", baselineValue: inMillis(floor.at(0.99))},
+			figure{name: name, value: inMillis(late.received.at(0.99)), unit: "ms", baseline: "two_rotations", baselineValue: inMillis(2 * rotation)},
+			figure{name: name + "_p50", value: inMillis(late.received.at(0.5)), unit: "ms", baseline: "one_rotation", baselineValue: inMillis(rotation)},
+			figure{name: name + "_sent", value: inMillis(late.sent.at(0.99)), unit: "ms", baseline: "partition_alone", baselineValue: inMillis(floor.sent.at(0.99))},
 		)
 	}
 	return list, nil
@@ -60,7 +62,10 @@ func (l latencies) at(q float64) time.Duration {
 	return slices.Sorted(slices.Values(l))[int(q*float64(len(l)-1))]
 }
 
-// dripper is a partition with a message every moment, and how long each took to start.
+// lateness is how long the tasks of the trickling partition took to start, since sarama handed the message over, and since it was sent.
+type lateness struct{ received, sent latencies }
+
+// dripper is a partition with a message every moment.
 type dripper struct {
 	partition int32
 	run       uint64 // tells its messages from those of runs before it
@@ -69,7 +74,21 @@ type dripper struct {
 	once      sync.Once
 
 	mu   sync.Mutex
-	late latencies
+	late lateness
+}
+
+func (d *dripper) now() time.Duration { return time.Since(d.base) }
+
+// stamp is a time in a message.
+func stamp(t time.Duration) []byte { return binary.BigEndian.AppendUint64(nil, uint64(t)) }
+
+func stamped(b []byte) time.Duration { return time.Duration(binary.BigEndian.Uint64(b)) }
+
+// OnConsume implements sarama.ConsumerInterceptor: it is called just before a message is handed over.
+func (d *dripper) OnConsume(m *sarama.ConsumerMessage) {
+	if m.Partition == d.partition {
+		m.Headers = append(m.Headers, &sarama.RecordHeader{Value: stamp(d.now())})
+	}
 }
 
 // handle returns at once for the trickling messages: at 20 ms each they were twice of what a partition can do by itself.
@@ -78,59 +97,65 @@ func (d *dripper) handle(_ context.Context, t *handler.Task) error {
 		time.Sleep(trickleTask)
 		return nil
 	}
-	run, sent := binary.BigEndian.Uint64(t.Value), time.Duration(binary.BigEndian.Uint64(t.Value[8:]))
-	if run != d.run {
+	if binary.BigEndian.Uint64(t.Value) != d.run {
 		return nil
 	}
 	d.once.Do(func() { close(d.started) })
-	if sent > 0 {
-		d.mu.Lock()
-		d.late = append(d.late, time.Since(d.base)-sent)
-		d.mu.Unlock()
+	if sent := stamped(t.Value[8:]); sent > 0 {
+		d.add(stamped(t.Headers[len(t.Headers)-1].Value), sent)
 	}
 	return nil
 }
 
-// drip sends messages with the time in them. The first ones have none: the fetches have to begin.
+func (d *dripper) add(received, sent time.Duration) {
+	now := d.now()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.late.received, d.late.sent = append(d.late.received, now-received), append(d.late.sent, now-sent)
+}
+
+// drip sends messages with the time in them. Those of the first second have none: the fetches have to begin.
 func (d *dripper) drip(ctx context.Context, client *kgo.Client) {
 	tick := time.NewTicker(trickleEvery)
 	defer tick.Stop()
-	var begin time.Duration
-	for i := 0; ; i++ {
+	var from <-chan time.Time
+	started, measured := d.started, false
+	for i := 0; ; {
 		select {
 		case <-ctx.Done():
 			return
+		case <-started:
+			started, from = nil, time.After(time.Second)
+		case <-from:
+			measured = true
 		case <-tick.C:
+			d.send(ctx, client, i, measured)
+			i++
 		}
-		now := time.Since(d.base)
-		var sent time.Duration
-		select {
-		case <-d.started:
-			if begin == 0 {
-				begin = now
-			}
-			if now-begin > time.Second {
-				sent = now
-			}
-		default:
-		}
-		value := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, d.run), uint64(sent))
-		client.Produce(ctx, &kgo.Record{Partition: d.partition, Key: fmt.Append(nil, i%100), Value: value}, nil)
 	}
 }
 
-// trickleOn measures from just before a message is sent to the start of its task.
-func (l *lab) trickleOn(f *filled, partition int32, o handler.Order) (latencies, error) {
+func (d *dripper) send(ctx context.Context, client *kgo.Client, i int, measured bool) {
+	var sent time.Duration
+	if measured {
+		sent = d.now()
+	}
+	value := append(binary.BigEndian.AppendUint64(nil, d.run), stamp(sent)...)
+	client.Produce(ctx, &kgo.Record{Partition: d.partition, Key: fmt.Append(nil, i%100), Value: value}, nil)
+}
+
+// trickleOn runs a member on a topic of which one partition trickles.
+func (l *lab) trickleOn(f *filled, partition int32, o handler.Order) (late lateness, err error) {
 	client, err := kgo.NewClient(kgo.SeedBrokers(f.broker.Addrs()...), kgo.DefaultProduceTopic(f.name), kgo.ProducerLinger(0),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	if err != nil {
-		return nil, err
+		return late, err
 	}
 	defer client.Close()
 	d := &dripper{partition: partition, run: rand.Uint64(), base: time.Now(), started: make(chan struct{})}
-	m, err := l.ordered(f, consumer.Config{Order: o, Slots: trickleSlots}, trickleTask, d.handle)
+	m, err := l.ordered(f, consumer.Config{Order: o, Slots: trickleSlots, Sarama: d.config(f)}, trickleTask, d.handle)
 	if err != nil {
-		return nil, err
+		return late, err
 	}
 	ctx, cancel := context.WithCancel(l.ctx)
 	var wg sync.WaitGroup
@@ -142,8 +167,14 @@ func (l *lab) trickleOn(f *filled, partition int32, o handler.Order) (latencies,
 	cancel()
 	wg.Wait()
 	m.stop()
-	if err == nil && len(d.late) == 0 {
+	if err == nil && len(d.late.sent) == 0 {
 		err = errLate
 	}
 	return d.late, err
+}
+
+func (d *dripper) config(f *filled) *sarama.Config {
+	conf := f.broker.Config()
+	conf.Consumer.Interceptors = []sarama.ConsumerInterceptor{d}
+	return conf
 }

@@ -14,6 +14,8 @@
 //		a.Stop()
 //	}, kit.Fake, kit.Kafka(&shared, kafkatest.Newest))
 //
+// [EachOrder] runs a scenario for each order of messages too, and [Group.WantSound] holds the whole history against it.
+//
 // A member that has to be killed or frozen is started with [Group.StartProcess]; TestMain then calls [Main].
 //
 // Nothing sleeps to wait for something. A bound that a scenario states is checked with [Group.WantWithin] on the times of the

@@ -75,12 +75,12 @@ func (p *proof) overlaps() {
 	}
 }
 
-// overlaps says that r has started too early after x.
-func (x *run) overlaps(r *run) bool {
-	if x.member == r.member {
-		return x.end.After(r.start)
+// overlaps says that next has started too early after r.
+func (r *run) overlaps(next *run) bool {
+	if r.member == next.member {
+		return r.end.After(next.start)
 	}
-	return r.live.After(r.start) && x.live.Add(-lateNews).After(r.start)
+	return next.live.After(next.start) && r.live.Add(-lateNews).After(next.start)
 }
 
 func (r *run) String() string {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/consumer"
 	"github.com/evenkeel-go/evenkeel/handler"
 	"github.com/evenkeel-go/evenkeel/test/kit"
 )
@@ -20,11 +21,11 @@ func scattered(n, k int64) map[int64]bool {
 }
 
 // leaveHoles makes member a handle all of the one partition but what is to be held, and stop. It returns the text of its last commit.
-func leaveHoles(t *testing.T, g *kit.Group, n int64, hold func(int64) bool) (text string) {
+func leaveHoles(t *testing.T, g *kit.Group, n int64, hold func(int64) bool, change ...func(*consumer.Config)) (text string) {
 	t.Helper()
 	g.Input.StopGrace = config.NoGrace
 	gate := kit.NewGate()
-	a := g.Start("a", holding(gate, hold))
+	a := g.Start("a", holding(gate, hold), change...)
 	held := where(n, hold)
 	g.Until("all but the held ones are done", func() bool { return a.Status().Succeeded == n-int64(len(held)) })
 	a.Stop()

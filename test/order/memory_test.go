@@ -11,21 +11,22 @@ import (
 )
 
 const (
-	piece = 10 << 10 // of a message
+	piece  = 10 << 10 // of a message
+	pieces = 200      // of a partition
 	// underWay is what comes after a pause, at most: an answer to a fetch, what lies in a claim's channel, and a message beyond the fetch.
 	underWay = 64<<10 + 3*piece
 )
 
-// bounds are how much a member may hold.
+// A long backlog, in tasks that do not end before all partitions are full.
 func TestAMemberHoldsNoMoreThanItsBounds(t *testing.T) {
-	const partitions, n = 8, 200
+	const partitions = 8
 	t.Parallel()
 	for name, total := range map[string]int64{"each": 1 << 30, "total": 1 << 20} {
 		t.Run(name, func(t *testing.T) {
 			kit.EachFanned(t, func(t *testing.T, s kit.Setting) {
 				g, gate := s.Group(t, partitions), kit.NewGate()
 				g.Slots = partitions
-				g.ProduceHeavy(n, piece)
+				g.ProduceHeavy(pieces, piece)
 				m := g.Start("a", gate.Hold, func(c *consumer.Config) { c.BacklogBytes = total })
 				each := g.Plan().BacklogBytes
 				total := min(total, partitions*each)
@@ -67,7 +68,7 @@ func weigh(g *kit.Group, m *kit.Member, gate *kit.Gate) (most weight) {
 	gate.Open()
 	g.Until("all is handled", func() bool {
 		look()
-		return m.Status().Succeeded == 200*int64(g.Partitions)
+		return m.Status().Succeeded == pieces*int64(g.Partitions)
 	})
 	return most
 }

@@ -26,8 +26,8 @@ func TestAPlainConsumerReplaysAndTheMapIsGone(t *testing.T) {
 		b := g.Start("b", instant)
 		g.UntilSeen(1, kit.Committed, kit.By("b"), kit.AtOffset(n))
 		b.Stop()
-		wantStarted(g, "plain", 0, where(until+1, all)...)
-		wantStarted(g, "b", 0, where(n, func(o int64) bool { return o > until })...)
+		wantStarted(g, "plain", where(until+1, all)...)
+		wantStarted(g, "b", where(n, func(o int64) bool { return o > until })...)
 		g.WantSound(nil)
 	}, everywhere()...)
 }
@@ -88,7 +88,7 @@ func TestOffsetsSetByHandMakeTheMapVoid(t *testing.T) {
 			m := g.Start(name, instant)
 			g.UntilSeen(1, kit.Committed, kit.By(name), kit.AtOffset(n))
 			m.Stop()
-			wantStarted(g, name, 0, where(n, func(o int64) bool { return o >= set.to })...)
+			wantStarted(g, name, where(n, func(o int64) bool { return o >= set.to })...)
 		}
 	}, kit.Quietly(everywhere())...)
 }
@@ -131,7 +131,7 @@ func TestTheMapSpansMarksOfTransactions(t *testing.T) {
 		b := g.Start("b", instant)
 		g.UntilSeen(1, kit.Committed, kit.AtOffset(10))
 		b.Stop()
-		wantStarted(g, "b", 0, 0, 6)
+		wantStarted(g, "b", 0, 6)
 		g.WantSound(func(_ int32, o int64) bool { return o%3 == 2 })
 	}, kit.Quietly(everywhere())...)
 }
@@ -148,7 +148,7 @@ func TestTheMapSurvivesATrimmedLog(t *testing.T) {
 		b := g.Start("b", instant)
 		g.UntilSeen(1, kit.Committed, kit.AtOffset(n))
 		b.Stop()
-		wantStarted(g, "b", 0, 7)
+		wantStarted(g, "b", 7)
 		g.WantSound(func(_ int32, o int64) bool { return o < first })
 	}, kit.Quietly(everywhere())...)
 }
