@@ -34,6 +34,7 @@ type membership struct {
 	commits *commit.Loop   // nil over a ConsumerGroup of the user
 
 	lateCommits *throttle // of the commit loop
+	toldLimit   bool      // that a text was too long. Of the commit loop
 
 	helpers sync.WaitGroup // error pump and commit loop
 

@@ -6,13 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"syscall"
+	"time"
 
 	"github.com/IBM/sarama"
 
+	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/internal/commit"
 	"github.com/evenkeel-go/evenkeel/internal/link"
+	"github.com/evenkeel-go/evenkeel/internal/offset"
 	"github.com/evenkeel-go/evenkeel/internal/strategy"
 )
 
@@ -119,6 +123,23 @@ func (c *Consumer) dial(ctx context.Context, conf *sarama.Config) (*link.Link, e
 	return link.New(ctx, c.cfg.Brokers, c.cfg.Group, conf, opts)
 }
 
+// tellMetadataLimit warns where the record of what finishes out of order has less room than a broker gives by default.
+func (m *membership) tellMetadataLimit() {
+	if n := m.plan.Input.Broker.MaxMetadataBytes; n < offset.MaxText {
+		m.log.Warn("the brokers take little metadata with a commit (offset.metadata.max.bytes): where what finishes beyond an unfinished "+
+			"task cannot be recorded in it, fewer tasks run", slog.Int("bytes", n), slog.Int("default", offset.MaxText))
+	}
+}
+
+// commitSpacing is the shortest time between two requests of the commit loop: tasks of less than a second share them, so that a member
+// with many partitions asks its coordinator ten times a second at most.
+func commitSpacing(p *config.Plan) time.Duration {
+	if p.Input.Expected < time.Second {
+		return 100 * time.Millisecond
+	}
+	return 0
+}
+
 // over sets the membership up on a link.
 func (m *membership) over(ctx context.Context, l *link.Link) error {
 	if err := m.follow(m.withLimits(ctx, l), l); err != nil {
@@ -135,9 +156,10 @@ func (m *membership) over(ctx context.Context, l *link.Link) error {
 		return err
 	}
 	m.link, m.conf, m.group, m.lateCommits = l, conf, group, newThrottle(m.log)
+	m.tellMetadataLimit()
 	m.commits = commit.New(commit.Options{
 		Send: m.sendCommit, Moved: m.coordinatorMoved, Notify: m.commitAnswered, LookUp: m.committed,
-		MaxMetadata: m.plan.Input.Broker.MaxMetadataBytes,
+		MaxMetadata: m.plan.Input.Broker.MaxMetadataBytes, Spacing: commitSpacing(m.plan),
 	})
 	return nil
 }

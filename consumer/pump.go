@@ -72,13 +72,27 @@ func (m *membership) commitAnswered(r commit.Result) {
 			m.lateCommits.warn(r.Topic, "commit not stored yet: trying again", attrs...)
 		}
 	case commit.Refused:
-		m.log.LogAttrs(context.Background(), slog.LevelError, "commit refused: the message may be handled again after a restart", attrs...)
+		m.refused(r.Err, attrs)
 	case commit.Done:
 	case commit.Lost:
 		// A late answer may be about the member that this one was before: it was removed, and has joined again since.
 		if t := m.currentTenure(); t != nil && t.memberID == r.MemberID {
 			t.lose(t.lease.lost(r.Err))
 		}
+	}
+}
+
+// refused tells of a commit that the broker will not store. One of a text that is too long is stored without it.
+func (m *membership) refused(err error, attrs []slog.Attr) {
+	if !errors.Is(err, sarama.ErrOffsetMetadataTooLarge) {
+		m.log.LogAttrs(context.Background(), slog.LevelError, "commit refused: the message may be handled again after a restart", attrs...)
+		return
+	}
+	if !m.toldLimit {
+		m.toldLimit = true
+		m.log.LogAttrs(context.Background(), slog.LevelWarn, "the broker takes less metadata with a commit than it was believed to: offsets are "+
+			"committed without, and what has finished beyond them is handled again after a restart; set config.Input.Broker.MaxMetadataBytes to "+
+			"its offset.metadata.max.bytes", attrs...)
 	}
 }
 

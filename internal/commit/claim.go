@@ -57,6 +57,7 @@ func (c *Claim) Commit(p member.Position) {
 // Store hands a position over and waits for the answer, at most until ctx ends.
 func (c *Claim) Store(ctx context.Context, p member.Position) error {
 	c.Commit(p)
+	c.hurry()
 	if err := c.settled(ctx); err != nil {
 		return err
 	}
@@ -89,10 +90,11 @@ func (c *Claim) Release(ctx context.Context) {
 	c.giveUp()
 }
 
-// hurry ends the pause after a failure: this is the last chance.
+// hurry ends the pause after a failure and the spacing of requests: somebody waits.
 func (c *Claim) hurry() {
 	c.loop.mu.Lock()
 	c.notBefore = time.Time{}
+	c.loop.urgent = c.loop.urgent || c.due
 	c.loop.mu.Unlock()
 	c.loop.signal()
 }

@@ -101,3 +101,32 @@ func TestARefusedTextIsLeftOut(t *testing.T) {
 		}
 	})
 }
+
+// Commits of short tasks share requests, and what somebody waits for is sent at once.
+func TestRequestsKeepTheirSpacing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &broker{}
+		l := spaced(t, b, 100*time.Millisecond)
+		var claims []*commit.Claim
+		for p := range int32(10) {
+			claims = append(claims, l.Claim(&me{}, "t", p))
+		}
+		for o := range int64(1000) {
+			for i, c := range claims {
+				if (int(o)+i)%3 == 0 {
+					c.Commit(at(o))
+				}
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if n := len(b.sent()); n < 9 || n > 11 {
+			t.Errorf("%d requests in a second, want ten", n)
+		}
+		begin := time.Now()
+		claims[0].Commit(at(2000))
+		release(t, claims[0], time.Second)
+		if err := claims[1].Store(t.Context(), at(2000)); err != nil || time.Since(begin) != 0 {
+			t.Errorf("%v after %v, want them stored at once", err, time.Since(begin))
+		}
+	})
+}

@@ -48,6 +48,9 @@ type Options struct {
 	Notify func(r Result)
 	// LookUp reads what is committed for a partition, see [member.Committer].
 	LookUp func(ctx context.Context, topic string, partition int32) (member.Position, error)
+	// Spacing is the shortest time between two requests, for tasks so short that each end need not be stored at once. The last commit of
+	// a claim, and one that somebody waits for, do not keep to it.
+	Spacing time.Duration
 	// MaxMetadata is how long the text of a commit may be.
 	MaxMetadata int
 }
@@ -64,6 +67,8 @@ type Loop struct {
 
 	mu     sync.Mutex
 	due    []*Claim
+	urgent bool      // what is due is sent whatever the spacing
+	sent   time.Time // the last request
 	stored map[key]int64
 	held   map[*Claim]struct{}
 }

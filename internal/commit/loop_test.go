@@ -71,9 +71,11 @@ func (b *broker) notify(r commit.Result) {
 }
 
 // run starts a loop over b for the time of the test.
-func run(t *testing.T, b *broker) *commit.Loop {
+func run(t *testing.T, b *broker) *commit.Loop { return spaced(t, b, 0) }
+
+func spaced(t *testing.T, b *broker, spacing time.Duration) *commit.Loop {
 	l := commit.New(commit.Options{
-		Send: b.send, Notify: b.notify,
+		Spacing: spacing, Send: b.send, Notify: b.notify,
 		Moved: func(context.Context) {
 			b.mu.Lock()
 			defer b.mu.Unlock()

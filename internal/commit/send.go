@@ -19,6 +19,9 @@ type batch struct {
 
 // sendDue sends all that is due and returns when to look again, 0 for when something comes.
 func (l *Loop) sendDue(ctx context.Context) (pause time.Duration) {
+	if left := l.tooSoon(); left > 0 {
+		return left
+	}
 	for _, b := range l.batches() {
 		if l.recall(b); len(b.claims) == 0 {
 			continue
@@ -32,6 +35,18 @@ func (l *Loop) sendDue(ctx context.Context) (pause time.Duration) {
 		}
 	}
 	return l.nextLook()
+}
+
+// tooSoon is how long the spacing still lasts.
+func (l *Loop) tooSoon() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	left := l.opts.Spacing - time.Since(l.sent)
+	if len(l.due) == 0 || !l.urgent && left > 0 {
+		return max(left, 0)
+	}
+	l.urgent, l.sent = false, time.Now()
+	return 0
 }
 
 // answerTo is the error of one offset: the request's own counts for all of it.
