@@ -52,6 +52,8 @@ var rows = []row{
 		"the most of sarama's blocking loop with its defaults in 12 s; heap_1mb_mixed: tasks of 1 to 9 s without order, 24 slots, for 15 s; growth: median of " +
 		"the last third of the time / of the second; aim: at most the documented bound, and flat", heap1mb},
 	{"heap_small", "the same with 1,000,000 short messages by key, 100 slots, tasks of 30 s, for 12 s", heapSmall},
+	{"churn_repeats", "250,000 messages on 80 partitions, tasks of 20 ms by key, a member joins or leaves in order each 2 s: starts of a message " +
+		"beyond its first; baseline: what a fork of the Parallel Consumer published for the cooperative protocol; aim: 0", churn},
 }
 
 const (
