@@ -76,8 +76,11 @@ func (s *session) endKind() EndKind {
 		return EndStop
 	}
 	kind := kindOf(context.Cause(s.Context()))
-	if kind == EndClaim && over(s.round.run) {
-		return EndStop // a claim heard of the stop before the session's context did
+	switch { // a claim may hear of it before the session's context does, and sarama then says that a claim has returned
+	case kind == EndClaim && over(s.round.run):
+		return EndStop
+	case kind == EndClaim && s.tenure != nil && s.tenure.over.Load():
+		return EndLost
 	}
 	return kind
 }

@@ -85,8 +85,8 @@ func (k *leaseKeeper) stop() {
 // keep sends a heartbeat at each interval. A heartbeat is given no longer than the lease.
 func (k *leaseKeeper) keep(ctx context.Context) {
 	for ctx.Err() == nil {
-		sent := time.Now()
-		if k.tenure.wanted() && k.beatOnce(ctx, sent) {
+		sent, joining := time.Now(), k.coordinator.joining()
+		if k.tenure.wanted(joining) && k.beatOnce(ctx, sent, joining) {
 			return
 		}
 		_ = link.Sleep(ctx, time.Until(sent.Add(k.every)))
@@ -94,8 +94,7 @@ func (k *leaseKeeper) keep(ctx context.Context) {
 }
 
 // beatOnce sends a heartbeat and says whether the membership is over.
-func (k *leaseKeeper) beatOnce(ctx context.Context, sent time.Time) (over bool) {
-	joining := k.coordinator.joining()
+func (k *leaseKeeper) beatOnce(ctx context.Context, sent time.Time, joining bool) (over bool) {
 	err := k.beat(ctx)
 	return ctx.Err() == nil && k.take(sent, joining, err)
 }

@@ -96,12 +96,13 @@ func (t *tenure) live() *session {
 }
 
 // wanted says that heartbeats are worth sending: a session goes on, or tasks run that the next one may take over. A member that does
-// not come to a session within the rebalance timeout gives its partitions up by falling silent.
-func (t *tenure) wanted() bool {
+// not try to join within the rebalance timeout gives its partitions up by falling silent; a join that is out may take longer, for it
+// waits for the slowest member.
+func (t *tenure) wanted(joining bool) bool {
 	t.mu.Lock()
 	session, since := t.session, t.since
 	t.mu.Unlock()
-	return session != nil || time.Since(since) < t.m.plan.RebalanceTimeout && t.m.tasks.Status().Kept > 0
+	return session != nil || (joining || time.Since(since) < t.m.plan.RebalanceTimeout) && t.m.tasks.Status().Kept > 0
 }
 
 // assigned hears an assignment, in a session or before the next one.

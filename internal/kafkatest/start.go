@@ -119,9 +119,11 @@ func (n *Node) listen(o Options) error {
 	for i, link := range o.Links {
 		door := &n.listeners[first+i]
 		door.advertised = ports[len(n.listeners)+i]
-		if n.proxies[link], err = netproxy.Listen(loopback(door.advertised), loopback(door.port)); err != nil {
+		p, err := netproxy.Listen(loopback(door.advertised), loopback(door.port))
+		if err != nil {
 			return fmt.Errorf("%w: %w", errPortTaken, err)
 		}
+		n.proxies[link] = p
 	}
 	return nil
 }
