@@ -100,15 +100,15 @@ func (p *partition) deliveredText() string {
 }
 
 func claimText(c handler.ClaimStatus) string {
-	text := fmt.Sprintf("%s/%d: backlog %d", c.Topic, c.Partition, c.Backlog)
+	parts := []string{fmt.Sprintf("%s/%d: backlog %d", c.Topic, c.Partition, c.Backlog)}
 	for _, t := range c.Tasks {
-		text += fmt.Sprintf(", runs offset %d (attempt %d) for %v", t.Offset, t.Attempt, t.Age.Round(time.Millisecond))
+		parts = append(parts, fmt.Sprintf("runs offset %d (attempt %d) for %v", t.Offset, t.Attempt, t.Age.Round(time.Millisecond)))
 	}
 	if c.Retrying {
-		text += ", a failed task waits for its next attempt"
+		parts = append(parts, "a failed task waits for its next attempt")
 	}
 	if c.Blocked {
-		text += ", blocked by a task that was given up and still runs"
+		parts = append(parts, "blocked by a task that was given up and still runs")
 	}
-	return text
+	return strings.Join(parts, ", ")
 }

@@ -33,7 +33,7 @@ type Lanes[T any] struct {
 
 // NewLanes returns lanes of which at most width elements each are out at once.
 func NewLanes[T any](width int) *Lanes[T] {
-	return &Lanes[T]{width: int32(max(1, min(width, 1<<30))), byKey: map[uint64]*lane[T]{}} //nolint:gosec // bounded
+	return &Lanes[T]{width: int32(max(1, min(width, 1<<30))), byKey: map[uint64]*lane[T]{}}
 }
 
 // Len returns how many elements wait.
@@ -68,12 +68,11 @@ func (l *Lanes[T]) Hold(it *Item[T], hash uint64) {
 // together in order, and has to be run in that order by one runner.
 func (l *Lanes[T]) Take(run []*Item[T], lanes int) (n int) {
 	for ; n < len(run) && l.first != nil && lanes > 0; lanes-- {
-		switch it := l.pop(); {
-		case it.lane == nil:
+		if it := l.pop(); it.lane != nil {
+			n += l.takeOf(it.lane, run[n:])
+		} else {
 			run[n] = it
 			n++
-		default:
-			n += l.takeOf(it.lane, run[n:])
 		}
 	}
 	l.n -= n
@@ -89,7 +88,7 @@ func (l *Lanes[T]) takeOf(lane *lane[T], run []*Item[T]) (n int) {
 	for ; n < most && lane.head != nil; n++ {
 		run[n] = lane.shift()
 	}
-	lane.out += int32(n) //nolint:gosec // at most MaxRun
+	lane.out += int32(n)
 	l.enter(lane, false)
 	return n
 }

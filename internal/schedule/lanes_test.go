@@ -10,13 +10,10 @@ import (
 type items = []*schedule.Item[int]
 
 // pushAll gives each value to the lane of its key; values count up.
-func pushAll(l *schedule.Lanes[int], keys ...uint64) (list items) {
+func pushAll(l *schedule.Lanes[int], keys ...uint64) {
 	for i, k := range keys {
-		it := &schedule.Item[int]{Value: i}
-		l.Push(it, k)
-		list = append(list, it)
+		l.Push(&schedule.Item[int]{Value: i}, k)
 	}
-	return list
 }
 
 // take returns the values of a run.
