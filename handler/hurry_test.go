@@ -49,6 +49,7 @@ func TestARebalanceShortensTheGraceOfAStop(t *testing.T) {
 				})
 				s := &hurried{memberSession: newMemberSession(), wait: make(chan struct{})}
 				s.stopping = true
+				s.next() // the generation of the assignment
 				g.assign(0)
 				done := g.consumeIn(s, newClaim(0, 1))
 				synctest.Wait()

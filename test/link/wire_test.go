@@ -9,6 +9,7 @@ import (
 )
 
 const (
+	fetch      = 1
 	joinGroup  = 11
 	heartbeat  = 12
 	leaveGroup = 13
