@@ -28,11 +28,18 @@ type Config struct {
 	// Topics are consumed by name. One that does not exist is waited for: it is named in the log and to [ErrorHook], and the others
 	// are consumed meanwhile.
 	Topics []string
-	// TopicPattern adds all topics whose name it matches, internal ones (starting with two underscores) left out. It is looked at
-	// again at the plan's MetadataRefresh (1 min); a change makes one rebalance. Anchor it: it matches anywhere in a name.
+	// TopicPattern adds all topics whose name it matches, internal ones (starting with two underscores) left out. Anchor it: it matches
+	// anywhere in a name. It is looked at again at the plan's MetadataRefresh (1 min), and a change is believed when three answers of
+	// the cluster in a row agree, a second apart.
+	//
+	// A topic that comes or goes then costs each member with the pattern a session: within one more MetadataRefresh, each at a moment of
+	// its own, it joins again. That is a rebalance for each member (one or two in all under the eager protocol). Running tasks
+	// go on where their partition comes back, which is so as a rule, as the others hold theirs meanwhile. Tasks of a partition that
+	// goes to another member, because shares have changed or two members have joined at once, are cancelled and run again there.
 	TopicPattern *regexp.Regexp
 
-	// Plan holds the timeouts: see config.For. Limits that the brokers tell are worked into it at Run.
+	// Plan holds the timeouts: see config.For. Limits that the group's coordinator tells are worked into it at Run, for all that follows
+	// from them; over a ConsumerGroup it holds as it is.
 	Plan *config.Plan
 	// Slots is how many tasks run at once in this member. Default: as many as partitions are claimed; 1 makes a strictly serial consumer.
 	Slots int
@@ -56,8 +63,9 @@ type Config struct {
 	// Client is a client that the user owns and closes after Run. Brokers and Sarama have to be empty then: the client's own
 	// configuration is the base. Stopping is slower when the cluster is out of reach, since the client's connections cannot be cut.
 	Client sarama.Client
-	// ConsumerGroup makes the group instead, for a user who wants to own it: Run calls it once and does not close what it returns, and
-	// closing it is what leaves the group. Set the strategies as Consumer.Group.Rebalance.GroupStrategies of a configuration from
+	// ConsumerGroup makes the group instead, for a user who wants to own it: Run calls it until it returns a group, which it does not
+	// close, and closing it is what leaves the group. An error of the brokers or of the network is waited for like those of Run itself;
+	// any other is a FatalError. Set the strategies as Consumer.Group.Rebalance.GroupStrategies of a configuration from
 	// Plan.Apply, so that assignments are heard; a function that returns a group which exists already ignores them. Brokers, Sarama
 	// and Client have to be empty. What needs connections of our own is missing then: answered commits, the lease, and joins that can
 	// be cancelled. Run drains the group's Errors().

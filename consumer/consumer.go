@@ -43,7 +43,8 @@ func New(cfg Config, h handler.Handler) (*Consumer, error) {
 }
 
 // Run consumes until ctx ends, and returns nil after such a stop: running tasks have the plan's StopGrace and are cancelled with
-// handler.ErrDraining at its end, or at its start where the plan says StopCancelFirst (tasks too long to be waited for); what is finished is committed, and the member leaves the group. It returns at most 2 s after the grace, at
+// handler.ErrDraining at its end, or at its start where the plan says StopCancelFirst (tasks too long to be waited for); what is finished is committed, and the member leaves the group. When the group rebalances meanwhile, they have no more than the plan's
+// Grace from then on. It returns at most 2 s after the grace, at
 // most 6 s when no broker can be reached and no task runs.
 //
 // Brokers that cannot be reached, now or later, are waited for, with pauses that grow to 10 s. Run returns an error only for what

@@ -29,14 +29,16 @@
 //   - G2 Committed never passes the gap-free prefix of finished messages. What finished beyond it is recorded in the commit's metadata, and
 //     is not run again by the next owner of the partition if that is a member of this package too; others replay it. After a crash, what
 //     had not been answered yet runs again.
-//   - G3 A rebalance waits for no task beyond the grace, and a join that other members keep waiting is not cut off by a read timeout.
+//   - G3 A rebalance waits for no task beyond the grace, also not for one of a member that stops and has given it more time (StopGrace): it
+//     hears of the rebalance by its own heartbeats, and leaves no more than the grace from then on. A join that other members keep waiting
+//     is not cut off by a read timeout.
 //   - G4 A task whose partition stays with, or comes back to, this member is not started again: it goes on through rebalances, lost
 //     heartbeats, a claim that failed, and a coordinator that moves, restarts or dies, as long as a new one is there before the lease is
 //     over. Its result is committed by the next claim. It needs one balance strategy alone: where a second one is offered, a task goes on
 //     through a cooperative rebalance in which its claim stays, and through nothing else.
 //   - G5 A commit carries the generation of the latest assignment that was received while the claim is held, and nothing is sent for a
 //     partition once its claim has ended: a late result never overwrites the next owner's progress.
-//   - G10 Stopping is bounded: the plan's StopGrace, with cancellation at its end, or at its start where tasks are too long to be waited
+//   - G10 Stopping is bounded: the plan's StopGrace (or what G3 leaves of it), with cancellation at its end, or at its start where tasks are too long to be waited
 //     for (Plan.StopCancelFirst; set config.Input.StopGrace to let them go on), then the last commit and a LeaveGroup, so that the next owner
 //     starts at once and not after the session timeout. It takes at most 2 s beyond the grace, and at most 6 s when no broker
 //     can be reached. A static member does not leave (KIP-345): its partitions wait for its restart, for the session timeout at most.
@@ -47,7 +49,8 @@
 //     config.Plan.Lease (the shorter of session and rebalance timeout, less 5 s), or when the coordinator says that the member is
 //     none, every task is cancelled with a [LeaseError], before the broker can have given its partition away. The bound does not grow
 //     with the duration of the tasks. Two exceptions: a task that ignores its context runs on, and is counted; and where a partition is
-//     taken by fiat (the same instance ID started twice, a member removed by an administrator) both run until the next heartbeat.
+//     taken by fiat (the same instance ID started twice, a member removed by an administrator) both run until the next heartbeat. Of two
+//     members with one instance ID the first ends with a [FatalError].
 //
 // # A rebalance, step by step
 //
@@ -64,10 +67,11 @@
 //
 // [New] opens nothing and names the faulty field. [Consumer.Run] returns nil after a stop, and a [FatalError] for what waiting does not
 // mend; all else is retried with pauses that grow to 10 s, and each try is told to hooks. In the log the same failure, as an error that
-// sarama reports for the group or a partition, is a warning at most twice a minute, which counts those that were kept back.
+// sarama reports for the group or a topic, is a warning at most twice a minute, which counts those that were kept back.
 //
 // A topic that does not exist is named once, and the others are consumed meanwhile; it is consumed once it is there. One that was deleted
-// and created again is consumed from its start, as far as the cluster tells topics apart (2.8 and newer, and Sarama.Version too).
+// and created again is consumed from its start, as far as the cluster tells topics apart (2.8 and newer, and Sarama.Version too). The
+// session ends for that; tasks of other topics go on, see Config.TopicPattern.
 //
 // # Seen from outside
 //

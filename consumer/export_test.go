@@ -84,6 +84,14 @@ func (m *Member) Told(err error) bool                          { return m.m.told
 func (m *Member) Tasks() *handler.GroupHandler                 { return m.m.tasks }
 func (m *Member) Dismiss()                                     { m.m.dismiss() }
 
+// WatchTopics watches the topics of a session until it ends, and returns why.
+func (m *Member) WatchTopics(ctx context.Context, topics []string) error {
+	r := newRound(ctx)
+	m.m.tenure = newTenure(m.m, "m-1", 1, m.m)
+	m.m.watchTopics(r, topics, r.session.Done())
+	return context.Cause(r.session)
+}
+
 // LeaveOver ends the membership with another group.
 func (m *Member) LeaveOver(g sarama.ConsumerGroup) {
 	m.m.group = g

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/link"
 )
 
 // errTopicsChanged ends a session whose topics are no longer those that TopicPattern matches. It is a rebalance to the tasks.
@@ -171,6 +173,10 @@ func (m *membership) currentRound() *round {
 }
 
 // watchTopics ends the round when TopicPattern matches other topics than at its start.
+//
+// A session that ends leaves sarama's cooperative balancer without a word of what the member has: its partitions come back to it as
+// long as the other members still hold theirs. Those that end together get any of theirs. So each member waits for a moment of its
+// own, in which the group is not rebalancing.
 func (m *membership) watchTopics(r *round, topics []string, done <-chan struct{}) {
 	tick := time.NewTicker(m.plan.MetadataRefresh)
 	defer tick.Stop()
@@ -180,9 +186,25 @@ func (m *membership) watchTopics(r *round, topics []string, done <-chan struct{}
 			return
 		case <-tick.C:
 		}
-		if now, err := m.sureTopics(r.session); err == nil && !slices.Equal(now, topics) {
+		if m.topicsChanged(r.session, topics) && link.Sleep(r.session, rand.N(m.plan.MetadataRefresh)) == nil && m.undisturbed(r.session) {
 			r.end(errTopicsChanged)
 			return
 		}
 	}
+}
+
+func (m *membership) topicsChanged(ctx context.Context, topics []string) bool {
+	now, err := m.sureTopics(ctx)
+	return err == nil && !slices.Equal(now, topics)
+}
+
+// undisturbed asks the coordinator whether the group is at rest.
+func (m *membership) undisturbed(ctx context.Context) bool {
+	t := m.currentTenure()
+	if t == nil {
+		return true // nobody has a claim yet
+	}
+	ctx, cancel := context.WithTimeout(ctx, m.plan.CallTimeout)
+	defer cancel()
+	return m.heartbeat(ctx, t.memberID, t.generation.Load()) == nil
 }

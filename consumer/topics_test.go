@@ -2,15 +2,20 @@ package consumer_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/IBM/sarama"
 
+	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/consumer"
+	"github.com/evenkeel-go/evenkeel/handler"
 )
 
 // everything makes a member that consumes all topics.
@@ -68,6 +73,41 @@ func TestOneAnswerDoesNotChangeTheTopicsOfAPattern(t *testing.T) {
 	b.sees(less)
 	wantTopics(t, m, "a")
 	wantTopics(t, m, "a")
+}
+
+// A member that begins a new session has nothing in the eyes of the balancer. When others do the same, its partitions may go to them.
+func TestAChangeOfTheTopicsWaitsForAGroupAtRest(t *testing.T) {
+	t.Parallel()
+	b := newMock(t)
+	b.answers["HeartbeatRequest"] = sarama.NewMockHeartbeatResponse(t).SetError(sarama.ErrRebalanceInProgress)
+	b.sees(b.cluster("a", "b"))
+	p, err := config.Input{Expected: time.Minute, MetadataRefresh: 100 * time.Millisecond}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := b.consumer(t, func(cfg *consumer.Config) {
+		cfg.Plan, cfg.Topics, cfg.TopicPattern = p, nil, regexp.MustCompile("")
+	}).Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	wantTopics(t, m, "a", "b")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- m.WatchTopics(ctx, []string{"a"}) }() // ends with ctx
+	eventually(t, "it asks whether the group is at rest", func() bool { return len(requests[*sarama.HeartbeatRequest](b)) > 1 })
+	select {
+	case err := <-ended:
+		t.Fatalf("the session has ended in a rebalance: %v", err)
+	default:
+	}
+	b.answers["HeartbeatRequest"] = sarama.NewMockHeartbeatResponse(t)
+	b.answer()
+	if err := <-ended; !errors.Is(err, handler.ErrRevoked) {
+		t.Errorf("the session has ended with %v", err)
+	}
 }
 
 // What to do about a missing topic depends on who wants it.
