@@ -24,7 +24,7 @@ func TestWhetherTheGroupWasToldOfTheLeave(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer m.Close()
+		t.Cleanup(func() { _ = m.Close() })
 		wantTold(t, m, map[error]bool{nil: true, io.EOF: false, late: static})
 		group, err := m.Link().Coordinator("reports")
 		if err != nil {

@@ -79,8 +79,8 @@ func (m *membership) sureTopics(ctx context.Context) ([]string, error) {
 		if err != nil || known == nil || slices.Equal(names, known) {
 			break
 		}
-		if link.Sleep(ctx, confirmationPause) != nil {
-			return known, nil
+		if _ = link.Sleep(ctx, confirmationPause); over(ctx) {
+			return known, nil // nobody wants to know any more
 		}
 		var again []string
 		if again, err = m.topics(); err == nil && !slices.Equal(again, names) {

@@ -159,7 +159,7 @@ func TestJoinsFollowTheLimitsOfTheBroker(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer m.Close()
+		t.Cleanup(func() { _ = m.Close() })
 		group, err := m.Link().Coordinator("reports")
 		if err != nil {
 			t.Fatal(err)

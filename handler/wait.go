@@ -7,7 +7,7 @@ type wait struct {
 	reason  Reason
 	keep    bool // tasks that still run then go on
 	timer   *time.Timer
-	until   time.Time // when the timer rings; zero for never
+	until   time.Time       // when the timer rings; zero for never
 	session <-chan struct{} // ends with the session; at a stop, when others wait for this member
 	work    <-chan struct{}
 	intake  <-chan struct{} // open only after a stream that ended by itself

@@ -78,7 +78,7 @@ func (l *Link) RefreshMetadata(topics ...string) error {
 	return l.closedOr(err)
 }
 
-// Subscribe says which topics the member consumes. They are looked at at each periodic refresh; others only as long as somebody has
+// Subscribe says which topics the member consumes. Each periodic refresh looks at them; others only as long as somebody has
 // asked for them within the last three, which is what the balancer of a group's leader does for the topics of all members. A change
 // of the topics makes the Link forget all others at once.
 func (l *Link) Subscribe(topics ...string) { l.topics.subscribe(topics) }
