@@ -110,6 +110,32 @@ func TestAChangeOfTheTopicsWaitsForAGroupAtRest(t *testing.T) {
 	}
 }
 
+// A topic that the member wants is missed for as long as it is missing, be it that only the group's leader asks for topics again.
+func TestAWantedTopicIsMissedForAsLongAsItIsMissing(t *testing.T) {
+	t.Parallel()
+	b := newMock(t)
+	p, err := config.Input{Expected: time.Minute, MetadataRefresh: 100 * time.Millisecond}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := b.consumer(t, func(cfg *consumer.Config) { cfg.Plan, cfg.Topics = p, append(cfg.Topics, "gone") })
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ran := make(chan error, 1)
+	go func() { ran <- c.Run(ctx) }() // ends with ctx
+	missed := func() bool { return slices.Equal(c.Status().Missing, []string{"gone"}) }
+	eventually(t, "it is missed", missed)
+	asked := len(requests[*sarama.MetadataRequest](b))
+	eventually(t, "the cluster is asked some times more", func() bool { return len(requests[*sarama.MetadataRequest](b)) > asked+15 })
+	if !missed() {
+		t.Errorf("missing: %v", c.Status().Missing)
+	}
+	stop()
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+}
+
 // What to do about a missing topic depends on who wants it.
 func TestAMissingTopicIsToldWithWhatToDo(t *testing.T) {
 	for topic, says := range map[string]string{
