@@ -46,6 +46,27 @@ func wantTold(t *testing.T, m *consumer.Member, want map[error]bool) {
 	}
 }
 
+// late is a group whose Close returns what nobody had received.
+type late struct {
+	sarama.ConsumerGroup
+	err error
+}
+
+func (g late) Close() error { return g.err }
+
+// What Close of sarama's group has drained is told like all other errors of the group.
+func TestALateErrorOfTheGroupIsTold(t *testing.T) {
+	heard := &failures{}
+	m, err := newMock(t).consumer(t, func(cfg *consumer.Config) { cfg.Hooks = []any{heard} }).Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.LeaveOver(late{err: &sarama.ConsumerError{Topic: "t", Err: sarama.ErrNotLeaderForPartition}})
+	if len(heard.list) != 1 || !errors.Is(heard.list[0], sarama.ErrNotLeaderForPartition) {
+		t.Errorf("told of %v", heard.list)
+	}
+}
+
 // slow is a group whose Close ends a while after its connections.
 type slow struct {
 	sarama.ConsumerGroup

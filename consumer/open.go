@@ -55,21 +55,27 @@ func (m *membership) borrow(ctx context.Context) error {
 	var tries backoff
 	for ctx.Err() == nil {
 		group, err := m.cfg.ConsumerGroup(m.hear(m.tasks.BalanceStrategies()))
-		switch {
-		case err == nil && group != nil:
+		if err == nil && group != nil {
 			m.group = group
 			return nil
-		case err == nil:
-			err = fault("ConsumerGroup", "a function that returned nil", "return a group or an error")
-			return m.fatal(remedyGroup, err)
-		case !passing(err):
-			return cmp.Or(m.explain(err), error(m.fatal(remedyGroup, err)))
 		}
-		if fatal := m.tryLater(ctx, &tries, "no group from Config.ConsumerGroup: trying again", err); fatal != nil {
+		if fatal := m.notMade(ctx, &tries, err); fatal != nil {
 			return fatal
 		}
 	}
 	return errStopped
+}
+
+// notMade waits for the next try, unless it cannot help.
+func (m *membership) notMade(ctx context.Context, tries *backoff, err error) (fatal error) {
+	switch {
+	case err == nil:
+		return m.fatal(remedyGroup, fault("ConsumerGroup", "a function that returned nil", "return a group or an error"))
+	case !passing(err):
+		return cmp.Or(m.explain(err), error(m.fatal(remedyGroup, err)))
+	default:
+		return m.tryLater(ctx, tries, "no group from Config.ConsumerGroup: trying again", err)
+	}
 }
 
 const remedyGroup = "mend the function in Config.ConsumerGroup"
