@@ -286,3 +286,17 @@ func TestShortTasksEndInTheGrace(t *testing.T) {
 		r.group.end()
 	})
 }
+
+// An assignment is heard a moment before the session knows its generation: a session that ends in between may come back all the same.
+func TestTasksAreKeptWhenASessionEndsInARound(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		r := begin(t, options(t), false, deaf(time.Hour), "a")
+		time.Sleep(time.Minute)
+		r.strategy.OnAssignment(&sarama.ConsumerGroupMemberAssignment{Topics: map[string][]int32{topic: {0}}}, r.s.GenerationID()+1)
+		r.rejoin()
+		time.Sleep(time.Hour)
+		r.wantStarted(0)
+		r.wantCommitted(0, 1)
+		r.group.end()
+	})
+}

@@ -196,7 +196,7 @@ func TestBacklogOfARevokedClaimIsFreed(t *testing.T) {
 	c := newClaim(0, 1)
 	freed := putMortal(c)
 	done := g.consume(c)
-	for st := g.Status(); len(st.Claims) == 0 || st.Claims[0].Backlog < 2; st = g.Status() {
+	for st := g.Status(); len(st.Claims) == 0 || st.Claims[0].Backlog < 2 || len(st.Claims[0].Tasks) == 0; st = g.Status() {
 		runtime.Gosched()
 	}
 	close(c.messages)

@@ -118,12 +118,12 @@ func (o *ownership) unbroken(key Claim) bool {
 	return c != nil && !c.gap
 }
 
-// holds says that the assignment of this very generation contains key. An older one proves nothing: a leader that is not ours may
-// send an empty assignment, of which sarama tells nobody (consumer_group.go:505).
+// holds says that an assignment of this generation contains key, or a later one, of which sarama tells the session a moment after us. An
+// older one proves nothing: a leader that is not ours may send an empty assignment, of which sarama tells nobody (consumer_group.go:505).
 func (o *ownership) holds(key Claim, generation int32) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.latest != nil && o.generation == generation && slices.Contains(o.latest[key.Topic], key.Partition)
+	return o.latest != nil && o.generation >= generation && slices.Contains(o.latest[key.Topic], key.Partition)
 }
 
 // keeps says that tasks may go on between two claims.
