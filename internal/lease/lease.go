@@ -16,7 +16,7 @@ type Terms struct {
 	Margin    time.Duration // time to notice, to cancel and to return
 }
 
-// Lease is the state of one membership. It belongs to one goroutine.
+// Lease is the state of one membership. Those who share it bring the lock.
 type Lease struct {
 	terms     Terms
 	session   time.Time // since when the session clock runs
