@@ -3,6 +3,7 @@ package handler_test
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 
@@ -94,6 +95,12 @@ func (s *session) committed(partition int32) int64 {
 	return s.marked[partition]
 }
 
+func (s *session) allMarks() []int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.marks)
+}
+
 func (s *session) lastText() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,6 +116,7 @@ type memberSession struct {
 	stored   int64 // what Committed says
 	text     string
 	refusal  error // of Store
+	store    func(context.Context)
 	unread   error // of Committed
 	ask      func(context.Context)
 	release  func(context.Context)
@@ -147,7 +155,13 @@ func (c committer) Committed(ctx context.Context) (member.Position, error) {
 func (c committer) Commit(p member.Position) { c.m.MarkOffset("", c.partition, p.Offset, p.Metadata) }
 
 // Store is apart from onMark, which is about commits of finished tasks.
-func (c committer) Store(_ context.Context, p member.Position) error {
+func (c committer) Store(ctx context.Context, p member.Position) error {
+	if c.m.store != nil {
+		c.m.store(ctx)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	c.m.mu.Lock()
 	defer c.m.mu.Unlock()
 	c.m.marked[c.partition] = max(c.m.marked[c.partition], p.Offset)
