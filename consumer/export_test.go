@@ -128,3 +128,24 @@ func (m *Member) Begin(s sarama.ConsumerGroupSession, c Coordinator) (own member
 	t.lease.start()
 	return began, t.lease.stop
 }
+
+// EndSession ends the session that Begin has begun; so many tasks go on after it.
+func (m *Member) EndSession(kept int) {
+	t := m.m.tenure
+	t.kept = func() int { return kept }
+	m.m.round.leave()
+	t.leave()
+}
+
+// Work is the parent of the contexts of all tasks.
+func (m *Member) Work() context.Context { return m.m.tenure.work }
+
+// Rejoin begins the next session of a member, as Setup does, and says whether it goes on under the same tenure.
+func (m *Member) Rejoin(memberID string) (same bool) {
+	before := m.m.tenure
+	m.m.link = &link.Link{} // connections of our own
+	t := m.m.tenureOf(memberID, 2)
+	m.m.link = nil
+	defer t.lease.stop()
+	return t == before
+}

@@ -22,6 +22,7 @@ type tenure struct {
 	lease      *leaseKeeper
 	generation atomic.Int32 // of the latest assignment
 	over       atomic.Bool
+	kept       func() int // tasks that go on between two claims
 
 	hurry   chan struct{} // closed when others wait for the member, which stops
 	hurried sync.Once
@@ -32,7 +33,7 @@ type tenure struct {
 }
 
 func newTenure(m *membership, memberID string, generation int32, c coordinator) *tenure {
-	t := &tenure{m: m, memberID: memberID, hurry: make(chan struct{})}
+	t := &tenure{m: m, memberID: memberID, hurry: make(chan struct{}), kept: func() int { return m.tasks.Status().Kept }}
 	t.generation.Store(generation)
 	t.work, t.stopWork = context.WithCancelCause(context.Background())
 	t.lease = newLeaseKeeper(t, c)
@@ -102,7 +103,7 @@ func (t *tenure) wanted(joining bool) bool {
 	t.mu.Lock()
 	session, since := t.session, t.since
 	t.mu.Unlock()
-	return session != nil || (joining || time.Since(since) < t.m.plan.RebalanceTimeout) && t.m.tasks.Status().Kept > 0
+	return session != nil || (joining || time.Since(since) < t.m.plan.RebalanceTimeout) && t.kept() > 0
 }
 
 // assigned hears an assignment, in a session or before the next one.
