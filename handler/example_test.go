@@ -1,6 +1,7 @@
 package handler_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -97,6 +98,27 @@ func ExampleLegacy() {
 		Topic: "imports", Offset: 12, Key: []byte("customer-9"), Value: []byte("file.csv"),
 	}})
 	// Output: import-1 imports 0 12 customer-9 file.csv
+}
+
+// Tasks of different customers run at once, eight of them at most, two at most of one partition; those of one customer in their order.
+func ExampleOptions_order() {
+	plan, _ := config.For(time.Minute)
+	h, err := handler.New(handler.Func(makeReport), handler.Options{
+		Plan: plan, Slots: 8, PartitionSlots: 2,
+		Order: handler.ByKey,
+		Key: func(m *sarama.ConsumerMessage) []byte {
+			customer, _, _ := bytes.Cut(m.Value, []byte(","))
+			return customer
+		},
+		BacklogBytes: 64 << 20,
+	})
+	fmt.Println(h != nil, err)
+
+	_, err = handler.New(handler.Func(makeReport), handler.Options{Plan: plan, Order: handler.ByKey, KeySlots: 3})
+	fmt.Println(err) // three tasks of a customer at once, in any order
+	// Output:
+	// true <nil>
+	// <nil>
 }
 
 // A wrong option is named before anything starts.

@@ -34,6 +34,13 @@ func TestNewNamesTheFault(t *testing.T) {
 		{"plan not derived", handler.Func(nothing), handler.Options{Plan: &config.Plan{}}, "Plan is empty"},
 		{"slots", handler.Func(nothing), handler.Options{Plan: good, Slots: -1}, "Slots is -1"},
 		{"retry", handler.Func(nothing), handler.Options{Plan: good, Retry: retry.Policy{Initial: -1}}, "Retry"},
+		{"backlog", handler.Func(nothing), handler.Options{Plan: good, BacklogBytes: -1}, "BacklogBytes is -1"},
+		{"order", handler.Func(nothing), handler.Options{Plan: good, Order: 3}, "Order is 3"},
+		{"key without its order", handler.Func(nothing), handler.Options{Plan: good, Order: handler.None, Key: keyOf}, "Key is set with order by none"},
+		{"partition slots", handler.Func(nothing), handler.Options{Plan: good, PartitionSlots: 2}, "PartitionSlots is 2 with order by partition"},
+		{"negative partition slots", handler.Func(nothing), handler.Options{Plan: good, Order: handler.None, PartitionSlots: -2}, "PartitionSlots is -2"},
+		{"key slots", handler.Func(nothing), handler.Options{Plan: good, Order: handler.None, KeySlots: 2}, "KeySlots is 2 with order by none"},
+		{"negative key slots", handler.Func(nothing), handler.Options{Plan: good, Order: handler.ByKey, KeySlots: -2}, "KeySlots is -2"},
 		{"not a hook", handler.Func(nothing), handler.Options{Plan: good, Hooks: []any{noHook{}}}, "Hooks[0] is a handler_test.noHook"},
 		{"no hook", handler.Func(nothing), handler.Options{Plan: good, Hooks: []any{nil}}, "Hooks[0] is a <nil>"},
 	} {
@@ -48,6 +55,8 @@ func TestNewNamesTheFault(t *testing.T) {
 		t.Errorf("defaults: %v", err)
 	}
 }
+
+func keyOf(m *sarama.ConsumerMessage) []byte { return m.Key }
 
 // noHook has a method that looks like a hook's.
 type noHook struct{}
