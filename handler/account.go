@@ -1,6 +1,8 @@
 package handler
 
 import (
+	"maps"
+
 	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/internal/member"
@@ -72,10 +74,12 @@ func (a *account) finish(p progress) {
 	a.dirty = true
 	if a.track == nil {
 		a.next = p.next
+		maps.DeleteFunc(a.inHand, func(o int64, _ *sarama.ConsumerMessage) bool { return o < p.next })
 		return
 	}
 	for _, o := range p.offsets {
 		a.track.Finish(o)
+		delete(a.inHand, o)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/IBM/sarama"
 
@@ -110,6 +111,9 @@ func (l *loop) disown(mine, m *sarama.ConsumerMessage) {
 		"another message has come at the offset of a running task: the task is cancelled and its result will be dropped", attrOffset(m.Offset))
 	l.backlog--
 	l.bytes -= int64(size(mine))
+	if l.dropRetry(m.Offset) {
+		return
+	}
 	l.pool.mu.Lock()
 	var found *Task
 	for r := l.active; r != nil; r = r.after {
@@ -121,6 +125,20 @@ func (l *loop) disown(mine, m *sarama.ConsumerMessage) {
 	if found != nil {
 		found.call.Cancel(ErrLost)
 	}
+}
+
+// dropRetry takes a failed task out that waits for its next attempt.
+func (l *loop) dropRetry(o int64) bool {
+	i := slices.IndexFunc(l.again, func(f *failure) bool { return f.task.Offset == o })
+	if i < 0 {
+		return false
+	}
+	l.pool.mu.Lock()
+	l.lineup.dropFailed(l.again[i])
+	l.waiting--
+	l.pool.mu.Unlock()
+	l.again = slices.Delete(l.again, i, i+1)
+	return true
 }
 
 // sameMessage compares a message that is delivered again with the one that a task has: the log may have been replaced under its offset.

@@ -206,31 +206,6 @@ func TestAdoptionDoesNotNeedTheMessages(t *testing.T) {
 	})
 }
 
-// The log was replaced under the offset: the message there is another one, and runs once the task of the old one has returned.
-func TestAnotherMessageAtTheOffsetRuns(t *testing.T) {
-	for _, change := range []func(m *sarama.ConsumerMessage){
-		func(m *sarama.ConsumerMessage) { m.Timestamp = m.Timestamp.Add(time.Second) },
-		func(m *sarama.ConsumerMessage) { m.Value = []byte("longer") },
-		func(m *sarama.ConsumerMessage) { m.Key = []byte("other") },
-	} {
-		inVirtualTime(t, func(t *testing.T) {
-			r := begin(t, options(t), false, obedient(time.Hour), "a", "a")
-			time.Sleep(time.Minute)
-			other := *r.log[0]
-			change(&other)
-			r.log[0] = &other
-			r.rejoin()
-			time.Sleep(3 * time.Hour)
-			r.wantStarted(0, 0, 1)
-			r.wantCommitted(0, 2)
-			if s := r.Status(); s.Strays != 1 || s.Succeeded != 2 {
-				t.Errorf("%+v", s.Counts)
-			}
-			r.group.end()
-		})
-	}
-}
-
 // A task that fails after its adoption is tried again, and its message is not run twice at once.
 func TestAdoptedTaskThatFailsIsTriedAgain(t *testing.T) {
 	eachKind(t, func(t *testing.T, order handler.Order, plain bool) {

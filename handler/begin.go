@@ -2,9 +2,12 @@ package handler
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
+
+	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/internal/member"
 	"github.com/evenkeel-go/evenkeel/internal/offset"
@@ -87,7 +90,11 @@ func (l *loop) own(found offset.Stamp, unknown bool) {
 		return
 	}
 	l.lastCommit = l.pool.now()
-	if err := l.committer.Store(l.intake, l.account.position()); err != nil && l.intake.Err() == nil {
+	switch err := l.committer.Store(l.intake, l.account.position()); {
+	case err == nil:
+	case l.intake.Err() != nil, errors.Is(err, sarama.ErrUnknownMemberId), errors.Is(err, sarama.ErrFencedInstancedId):
+		l.open = false // revoked, or the membership is lost: nothing starts
+	default:
 		l.logger.LogAttrs(context.Background(), slog.LevelWarn, "the partition could not be stamped as ours: going on without", attrError(err))
 	}
 }

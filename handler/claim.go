@@ -126,10 +126,6 @@ func (c *claim) succeededLocked(r *runner, from, to int32) Outcome {
 	case c.left:
 		counts.Strays += int64(to - from)
 		return Stray
-	case r.disowned:
-		counts.Strays += int64(to - from)
-		c.lineup.forget(r, from)
-		return Stray
 	case to > from:
 		counts.Succeeded += int64(to - from)
 		c.lineup.end(r, from, to)
@@ -149,10 +145,6 @@ func (c *claim) failedLocked(r *runner, i int32) Outcome {
 	switch {
 	case c.left:
 		counts.Strays++
-		return Stray
-	case r.disowned:
-		counts.Strays++
-		c.lineup.forget(r, i)
 		return Stray
 	case r.task(i).call.Cancelled():
 		counts.Cancelled++

@@ -80,7 +80,7 @@
 //   - G7 A panic, a runtime.Goexit or a stubborn task takes down neither the process nor another task. A panic is logged once an attempt,
 //     with its stack. A task that hangs holds its slot and its partition, and nothing else.
 //   - G8 A cancellation is not a failure: no attempt is counted and nothing is logged as one. A panic is logged in any case.
-//   - G9 Memory is bounded: each claim holds at most the plan's BacklogMessages (at least 1000 by key and without order, where running
+//   - G9 Memory is bounded: each claim holds at most the plan's BacklogMessages (at least 10,000 by key and without order, where running
 //     tasks do not count) or BacklogBytes, whichever is reached first, and what one fetch brings beyond that; all claims together hold
 //     at most Options.BacklogBytes. Then fetching pauses, and Messages is received all the same. Long tasks get a copy of their message,
 //     so that none keeps a whole fetch response alive.

@@ -101,11 +101,20 @@ func (f *fanned) forget(r *runner, from int32) {
 func (f *fanned) hold(r *runner, i int32) {
 	it := r.items[i]
 	f.out += int64(it.Value.size)
-	f.lanes.Hold(it, f.keys.lane(it.Value.ConsumerMessage))
+	f.lanes.Hold(it, it.Hash())
 }
 
 func (f *fanned) holdFailed(failed *failure) {
-	f.lanes.Hold(failed.item, f.keys.lane(failed.task.ConsumerMessage))
+	f.lanes.Hold(failed.item, failed.item.Hash())
 }
+
+func (f *fanned) drop(r *runner, from, to int32) {
+	for i := from; i < to; i++ {
+		f.out -= int64(r.items[i].Value.size)
+		f.lanes.End(r.items[i])
+	}
+}
+
+func (f *fanned) dropFailed(failed *failure) { f.lanes.End(failed.item) }
 
 func (f *fanned) clear() { f.lanes.Clear() }

@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-go/evenkeel/handler/retry"
 )
 
-// Handler does the work of one message. It is called from several goroutines at once, never twice at once for one partition.
+// Handler does the work of one message. It is called from several goroutines at once; for one partition, or one key, as Options.Order says.
 //
 // ctx ends when the task's time is over (see context.Cause: [ErrRevoked], [ErrDraining], [ErrLost]) and after Handle has returned. It has
 // the values of the context given to Consume, and no deadline. nil is success; any error is a failure, which is tried again for as
@@ -41,7 +41,7 @@ type Options struct {
 	KeySlots int
 	// BacklogBytes bounds what all partitions of this member hold together, running tasks included: keys, values, headers, and 256
 	// bytes a message. At the bound each partition is fetched one message at a time. Default 256 MiB. The bounds of a single partition are
-	// the plan's: BacklogMessages (at least 1000 with order by key or none) and BacklogBytes.
+	// the plan's: BacklogMessages (at least 10,000 with order by key or none) and BacklogBytes.
 	BacklogBytes int64
 	// Retry is the pause between attempts of a failed task. Default: 1 s at first, doubling up to 1 min, see [retry.Policy].
 	Retry retry.Policy

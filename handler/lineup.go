@@ -31,6 +31,9 @@ type lineup interface {
 	// hold counts a task of a run that was adopted as one that is out, and holdFailed one that has failed.
 	hold(r *runner, i int32)
 	holdFailed(f *failure)
+	// drop says that tasks of a run, from and to, have ended and count for nothing; dropFailed, that a failed one is not tried again.
+	drop(r *runner, from, to int32)
+	dropFailed(f *failure)
 	clear()
 }
 

@@ -22,18 +22,27 @@ func (l *loop) keeps(r Reason) bool {
 // keep hands the running tasks to the lingering loop. It returns false when there is none, or the partition has gone meanwhile.
 func (l *loop) keep() (n int, ok bool) {
 	l.pool.mu.Lock()
-	n = l.flight
+	if n = l.flight; n > 0 {
+		l.pool.keepLocked(l.claim) // before anybody may hear that the partition has gone
+	}
 	l.pool.mu.Unlock()
-	if n == 0 || !l.heard.linger(l) {
+	if n == 0 {
+		return 0, false
+	}
+	if !l.heard.linger(l) {
+		l.pool.mu.Lock()
+		l.pool.unkeepLocked(l.claim)
+		l.pool.mu.Unlock()
 		return 0, false
 	}
 	l.account.running = true
 	l.commit(l.pool.now())
 	l.marked, l.mute = l.account.committable(), l.account.bare
 	l.pool.mu.Lock()
-	l.pool.keepLocked(l.claim)
-	l.backlog, l.bytes = l.carriesLocked()
-	l.weighLocked()
+	if !l.left {
+		l.backlog, l.bytes = l.carriesLocked()
+		l.weighLocked()
+	}
 	l.pool.mu.Unlock()
 	return n, true
 }

@@ -1,8 +1,10 @@
 package handler
 
 import (
+	"context"
 	"fmt"
 	"hash/maphash"
+	"log/slog"
 
 	"github.com/IBM/sarama"
 )
@@ -28,22 +30,24 @@ func (o Order) String() string {
 	return [...]string{"partition", "key", "none"}[o]
 }
 
-// KeyFunc returns what messages are ordered by, nil for a message that has no order to keep. It is called once a message, from several
-// goroutines at once, and has to return the same for the same message at all times: what is ordered by another key after a restart
-// has no order with what was before.
+// KeyFunc returns what messages are ordered by, nil for a message that has no order to keep. It is called once for each delivery of a
+// message, on the goroutine that receives them, those of several partitions at once. It must not block, and has to return the same for the
+// same message at all times: what is ordered by another key after a restart has no order with what was before. Messages for which it
+// panics are ordered among themselves, and each panic is logged.
 type KeyFunc func(m *sarama.ConsumerMessage) []byte
 
 func messageKey(m *sarama.ConsumerMessage) []byte { return m.Key }
 
 // keys makes lanes of keys.
 type keys struct {
-	order Order
-	of    KeyFunc
-	seed  maphash.Seed
+	order  Order
+	of     KeyFunc
+	seed   maphash.Seed
+	logger *slog.Logger
 }
 
 func newKeys(o Options) keys {
-	k := keys{order: o.Order, of: o.Key, seed: maphash.MakeSeed()}
+	k := keys{order: o.Order, of: o.Key, seed: maphash.MakeSeed(), logger: o.Logger}
 	if k.of == nil {
 		k.of = messageKey
 	}
@@ -55,6 +59,20 @@ func (k *keys) lane(m *sarama.ConsumerMessage) uint64 {
 	if k.order != ByKey {
 		return 0
 	}
+	return k.hash(m)
+}
+
+// unkeyed is the lane of messages whose key cannot be told.
+const unkeyed = 1
+
+func (k *keys) hash(m *sarama.ConsumerMessage) (lane uint64) {
+	defer func() {
+		if v := recover(); v != nil {
+			lane = unkeyed
+			k.logger.LogAttrs(context.Background(), slog.LevelError, "the key function panicked", attrTopic(m.Topic), attrPartition(m.Partition),
+				attrOffset(m.Offset), attrStack(newPanicError(v)))
+		}
+	}()
 	key := k.of(m)
 	if key == nil {
 		return 0

@@ -222,6 +222,14 @@ func (p *pool) keepLocked(c *claim) {
 	p.stray += c.flight
 }
 
+// unkeepLocked takes back what keepLocked did.
+func (p *pool) unkeepLocked(c *claim) {
+	c.kept = false
+	delete(p.kept, c.key)
+	p.claims[c.key] = c
+	p.stray -= c.flight
+}
+
 // adoptLocked gives the tasks of a kept claim to the next one of the partition, with what has ended of them already, and returns their
 // messages.
 func (p *pool) adoptLocked(c, old *claim) map[int64]*sarama.ConsumerMessage {

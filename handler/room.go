@@ -18,7 +18,7 @@ type pauser interface {
 const (
 	// lookAhead is how many messages a claim may hold, at least, where several of its tasks run at once: those of a busy key wait, and
 	// other keys lie behind them.
-	lookAhead = 1000
+	lookAhead = 10_000
 	// overhead is what a message costs beside its key, value and headers, about.
 	overhead = 256
 	// defaultMemory is the default of [Options].BacklogBytes.

@@ -121,7 +121,7 @@ func (r *runner) finishLocked(now time.Duration) (wake bool, stray *late) {
 		r.pool.returnedLocked(c)
 		return true, stray // for a loop that waits for its return
 	}
-	return r.wakesLocked(now), nil
+	return r.wakesLocked(now), stray
 }
 
 // wakesLocked says whether the end of the run has to be told. It need not be when the loop looks by itself soon: the runs are short
@@ -138,6 +138,9 @@ func (r *runner) settleLocked(upTo int32) Outcome {
 		return Succeeded
 	}
 	c, good := r.claim, upTo
+	if r.disowned {
+		return r.disownedLocked(upTo)
+	}
 	if r.err != nil && upTo == r.n {
 		good--
 	}
@@ -149,6 +152,19 @@ func (r *runner) settleLocked(upTo int32) Outcome {
 	}
 	r.done = upTo
 	return outcome
+}
+
+// disownedLocked drops the result of a task that was adopted for a message which is another one now.
+func (r *runner) disownedLocked(upTo int32) Outcome {
+	c, n := r.claim, upTo-r.done
+	c.landLocked(int(n))
+	r.pool.counts.Started += int64(n)
+	r.pool.counts.Strays += int64(n)
+	if !c.left {
+		c.lineup.drop(r, r.done, upTo)
+	}
+	r.done = upTo
+	return Stray
 }
 
 // cutLocked takes back what has not started: it goes to the front of the queue, or away when the claim is closed.

@@ -81,4 +81,8 @@ func (s *serial) hold(*runner, int32) { s.held = true }
 
 func (s *serial) holdFailed(*failure) { s.held = true }
 
+func (s *serial) drop(r *runner, _, to int32) { s.held = to < r.n }
+
+func (s *serial) dropFailed(*failure) { s.held = false }
+
 func (s *serial) clear() { s.queue.Clear() }

@@ -9,6 +9,14 @@ type Item[T any] struct {
 	line *Item[T] // behind it in the line
 }
 
+// Hash is that of the lane of an element that waits or is out.
+func (it *Item[T]) Hash() uint64 {
+	if it.lane == nil {
+		return 0
+	}
+	return it.lane.hash
+}
+
 // lane is a sequence of elements that share a key.
 type lane[T any] struct {
 	hash       uint64
