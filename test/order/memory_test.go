@@ -75,7 +75,7 @@ func weigh(g *kit.Group, m *kit.Member, gate *kit.Gate) (most weight) {
 
 // A partition whose tasks do not end holds as much as it may, and more than the member may hold in all. The others go on.
 func TestAPausedPartitionStarvesNoOther(t *testing.T) {
-	const n = 12
+	const n = 48 // many more than two fetches bring: the one that fills the partition, and the one that is under way then
 	kit.EachOrder(t, func(t *testing.T, s kit.Setting) {
 		g, gate := s.Group(t, 4), kit.NewGate()
 		g.ProduceHeavy(n, piece)
