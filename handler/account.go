@@ -35,6 +35,15 @@ func (a *account) open(start int64, before offset.Ranges, holes bool) {
 // deliver says whether a message has to be handled: it was not finished earlier. Where a task of the claim before has its offset it
 // returns that one's message, and the caller looks whether it is the same.
 func (a *account) deliver(o int64) (fresh bool, mine *sarama.ConsumerMessage) {
+	before := a.committable()
+	fresh, mine = a.take(o)
+	if !fresh && a.committable() > before { // what held the commit up is no longer in the log
+		a.dirty = true
+	}
+	return fresh, mine
+}
+
+func (a *account) take(o int64) (fresh bool, mine *sarama.ConsumerMessage) {
 	switch {
 	case a.track == nil:
 		fresh = o >= a.next
@@ -60,7 +69,7 @@ func (a *account) passOver(o int64) {
 			break
 		}
 		if _, held := a.inHand[missing]; !held {
-			a.track.Finish(missing)
+			a.dirty = a.track.Finish(missing) || a.dirty
 		}
 		a.seen = missing + 1
 	}
@@ -109,7 +118,7 @@ func (a *account) position() member.Position {
 // crowded says that a message must not be delivered yet: the map of what may finish beyond an unfinished one would become too long for a
 // commit, or the messages to look through after a restart too many.
 func (a *account) crowded(o int64) bool {
-	if a.track == nil || o-a.track.Next() < a.safe && !a.track.Expecting() {
+	if a.track == nil || o <= a.track.Last() || o-a.track.Next() < a.safe && !a.track.Expecting() {
 		return false
 	}
 	return a.track.Unfinished() > 0 && (a.track.BoundAfter(o) > a.limit || a.track.Pending() >= maxPending)

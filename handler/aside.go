@@ -14,6 +14,9 @@ func (l *loop) setAside(batch []*sarama.ConsumerMessage) {
 	for _, m := range batch {
 		l.bytes += int64(size(m))
 	}
+	l.pool.mu.Lock()
+	l.weighLocked()
+	l.pool.mu.Unlock()
 	l.makeRoom()
 }
 

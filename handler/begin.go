@@ -20,14 +20,15 @@ func (l *loop) begin(first int64) {
 	if known < 0 {
 		l.startsAt(first)
 	}
-	stored, err := l.committer.Committed(l.intake)
+	stored, err := l.lookUp(known)
 	if l.intake.Err() != nil {
 		l.open = false
 		return // revoked meanwhile: the answer may say no more than that
 	}
 	if err != nil {
-		l.logger.LogAttrs(context.Background(), slog.LevelWarn,
-			"the partition's commit could not be read: what was finished beyond its offset is handled again", attrError(err))
+		l.logger.LogAttrs(context.Background(), slog.LevelWarn, "the partition's commit could not be read: nothing starts there", attrError(err))
+		l.open = false
+		return
 	}
 	state, _ := offset.Decode(stored.Metadata, stored.Offset) // what is not ours has no map
 	start := l.startOf(known, first, stored.Offset)
@@ -39,6 +40,28 @@ func (l *loop) begin(first int64) {
 	l.giveWay(state)
 	l.own(state.Stamp, known < 0)
 }
+
+// lookUp reads the commit, and again where it is older than what sarama was told: see startOf.
+func (l *loop) lookUp(known int64) (stored member.Position, err error) {
+	for range staleTries {
+		stored, err = l.committer.Committed(l.intake)
+		if err != nil || stored.Offset >= known || l.account.bare {
+			break
+		}
+		t := time.NewTimer(stalePause)
+		select {
+		case <-t.C:
+		case <-l.intake.Done():
+		}
+		t.Stop()
+	}
+	return stored, err
+}
+
+const (
+	staleTries = 20
+	stalePause = 100 * time.Millisecond
+)
 
 // startOf is where the claim starts. sarama knows of no commit, and says so by a negative offset, when there is none, when the one
 // there is lies outside the log, so that messages are lost, or when it was told wrong: a coordinator that has just taken over may say

@@ -220,3 +220,54 @@ func TestACommitTellsOfTasksWithoutAClaim(t *testing.T) {
 		r.group.end()
 	})
 }
+
+// A coordinator that has just taken over may answer for a moment with an older commit than sarama was told, or with none. Its map must not
+// be lost by that.
+func TestAnOldAnswerIsAskedAgain(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		text := offset.State{Stamp: offset.Stamp{Owner: 7, Count: 7}, Next: 2, Finished: offset.Ranges{{From: 3, To: 5}}}.Encode(4096)
+		g, m, c := claimAt(t, ordered(t, handler.None, 1), nothing, 6, 2, text)
+		begin := time.Now()
+		m.ask = func(context.Context) {
+			if m.stored, m.text = -1, ""; time.Since(begin) > 700*time.Millisecond {
+				m.stored, m.text = 2, text
+			}
+		}
+		g.consumeIn(m, c)
+		time.Sleep(time.Minute)
+		if got := slices.Sorted(slices.Values(g.seen.all())); !slices.Equal(got, []int64{2, 5}) {
+			t.Errorf("started %v", got)
+		}
+		g.end()
+	})
+}
+
+// A member that is none any more can stamp nothing, and starts nothing.
+func TestNothingStartsWithoutAMembership(t *testing.T) {
+	for _, refusal := range []error{sarama.ErrUnknownMemberId, sarama.ErrFencedInstancedId} {
+		inVirtualTime(t, func(t *testing.T) {
+			g, m, c := claimAt(t, options(t), nothing, 3, 0, "")
+			m.refusal = refusal
+			<-g.consumeIn(m, c)
+			g.wantStarted()
+			g.end()
+		})
+	}
+}
+
+// What held the commit up was compacted away, and all beyond it is finished: nothing runs, and the commit goes on.
+func TestCommitGoesOnPastWhatIsGone(t *testing.T) {
+	for _, order := range []handler.Order{handler.ByPartition, handler.ByKey, handler.None} {
+		inVirtualTime(t, func(t *testing.T) {
+			text := offset.State{Stamp: offset.Stamp{Owner: 7, Count: 7}, Next: 2, Finished: offset.Ranges{{From: 3, To: 6}}}.Encode(4096)
+			g, m, c := claimAt(t, ordered(t, order, 1), nothing, 0, 2, text)
+			c.end = 6
+			c.put(3, 6)
+			g.consumeIn(m, c)
+			time.Sleep(time.Minute)
+			g.wantStarted()
+			g.wantCommitted(0, 6)
+			g.end()
+		})
+	}
+}

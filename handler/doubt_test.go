@@ -26,7 +26,7 @@ func TestTaskIsNotAdoptedInDoubt(t *testing.T) {
 		{"a foreign text", false, func(r *rejoining) { r.member.text = "consumer-1@host" }},
 		{"a new member id", false, func(r *rejoining) { r.s.id = "m-2" }},
 		{"a missed generation", false, func(r *rejoining) { r.s.next() }},
-		{"a commit that cannot be read", false, func(r *rejoining) { r.member.unread = sarama.ErrTopicAuthorizationFailed }},
+		{"a commit that cannot be read", false, func(r *rejoining) { r.member.unread = []error{sarama.ErrGroupAuthorizationFailed} }},
 		{"a new member id, plain", true, func(r *rejoining) { r.s.id = "m-2" }},
 		{"a missed generation, plain", true, func(r *rejoining) { r.s.next() }},
 		{"another offset, plain", true, func(r *rejoining) { r.from++; r.log = append(r.log, &sarama.ConsumerMessage{Topic: topic, Offset: 2}) }},

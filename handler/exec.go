@@ -59,9 +59,15 @@ func (r *runner) fail(i int32, err error) {
 func (r *runner) giveBack(i int32) {
 	r.pool.mu.Lock()
 	defer r.pool.mu.Unlock()
-	r.pool.closeLocked(r.claim)
+	adopted := r.claim.intake != r.intake // it is the next claim's now, which goes on
+	if !adopted {
+		r.pool.closeLocked(r.claim)
+	}
 	if i < r.n {
 		r.takeBackLocked(i)
+	}
+	if adopted {
+		r.pool.readyLocked(r.claim)
 	}
 }
 

@@ -117,7 +117,7 @@ type memberSession struct {
 	text     string
 	refusal  error // of Store
 	store    func(context.Context)
-	unread   error // of Committed
+	unread   []error // of Committed, in turn
 	ask      func(context.Context)
 	release  func(context.Context)
 }
@@ -125,7 +125,7 @@ type memberSession struct {
 var _ member.Session = (*memberSession)(nil)
 
 func newMemberSession() *memberSession {
-	m := &memberSession{session: newSession(), stored: -1}
+	m := &memberSession{session: newSession()}
 	m.work, m.stopWork = context.WithCancelCause(context.Background())
 	return m
 }
@@ -146,8 +146,10 @@ func (c committer) Committed(ctx context.Context) (member.Position, error) {
 	if c.m.ask != nil {
 		c.m.ask(ctx)
 	}
-	if c.m.unread != nil {
-		return member.Position{Offset: -1}, c.m.unread
+	if len(c.m.unread) > 0 {
+		err := c.m.unread[0]
+		c.m.unread = c.m.unread[1:]
+		return member.Position{Offset: -1}, err
 	}
 	return member.Position{Offset: c.m.stored, Metadata: c.m.text}, ctx.Err()
 }

@@ -38,7 +38,11 @@ func (l *loop) take(batch []*sarama.ConsumerMessage) {
 			return
 		}
 	}
-	l.start(l.deliver(batch))
+	batch = l.deliver(batch)
+	l.start(batch)
+	if len(batch) == 0 && l.account.dirty { // nothing to run, and the commit may go on past what is no longer there
+		l.exchange()
+	}
 }
 
 // start makes tasks of messages that have to be handled.

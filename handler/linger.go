@@ -3,6 +3,7 @@ package handler
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/internal/member"
@@ -159,6 +160,13 @@ func expired() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
+}
+
+// adoptScope makes the contexts of an adopted task end with those of the claim.
+func (c *claim) adoptScope(t *Task) {
+	if s := t.call.Scope(); !slices.Contains(c.scopes, s) {
+		c.scopes = append(c.scopes, s)
+	}
 }
 
 // cancelTasks ends the contexts of all tasks of the claim, adopted ones too.

@@ -60,7 +60,7 @@ func (o *ownership) replace(latest strategy.Assignment, generation int32) (ended
 			delete(o.chains, key)
 			continue
 		}
-		c.gap = c.gap || generation > c.generation+1
+		c.gap = c.gap || generation != c.generation && generation != c.generation+1
 		c.generation = generation
 	}
 	return ended

@@ -237,9 +237,9 @@ func (p *pool) adoptLocked(c, old *claim) map[int64]*sarama.ConsumerMessage {
 	p.stray -= old.flight
 	p.held -= old.view.bytes + int64(old.view.backlog)*overhead
 	inHand := map[int64]*sarama.ConsumerMessage{}
-	c.scopes = append(old.scopes, old.scope)
 	c.ended, c.failed = old.ended, old.failed
 	for _, f := range old.failed {
+		c.adoptScope(f.task)
 		inHand[f.task.Offset] = f.task.ConsumerMessage
 		c.lineup.holdFailed(f)
 	}
@@ -249,6 +249,7 @@ func (p *pool) adoptLocked(c, old *claim) map[int64]*sarama.ConsumerMessage {
 		r.claim = c
 		c.enlistLocked(r)
 		for i := r.done; i < r.n; i++ {
+			c.adoptScope(r.task(i))
 			inHand[r.task(i).Offset] = r.task(i).ConsumerMessage
 			c.lineup.hold(r, i)
 		}

@@ -84,6 +84,9 @@ func (r *room) batch() int {
 
 // weighLocked takes stock of what the claim holds. What runs does not count where several tasks run at once: it is bounded by the slots.
 func (l *loop) weighLocked() {
+	if l.left {
+		return // it counts for nothing any more
+	}
 	v, p := &l.view, l.pool
 	p.held += l.bytes - v.bytes + int64(l.backlog-v.backlog)*overhead
 	v.backlog, v.bytes = l.backlog, l.bytes

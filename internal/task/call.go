@@ -75,6 +75,9 @@ func (c *Call) End() {
 // Cancel ends the context of this call alone with cause.
 func (c *Call) Cancel(cause error) { c.real().cancel(cause) }
 
+// Scope is the parent of the call.
+func (c *Call) Scope() *Scope { return c.scope }
+
 // Cancelled says that the call's scope has been cancelled.
 func (c *Call) Cancelled() bool { return c.scope.Cause() != nil }
 
