@@ -61,12 +61,14 @@ type Plan struct {
 	RebalanceRetryBackoff time.Duration
 
 	// CommitInterval is the shortest time between two commits of a partition: 200 ms for Expected below 100 ms, else 0, which
-	// commits each finished task at once.
+	// commits each finished task at once. Package consumer lets the commits of all partitions share a request, at most one in 100 ms, for
+	// Expected below 1 s.
 	CommitInterval time.Duration
 
 	// BacklogMessages and BacklogBytes bound what a claim holds, messages that wait and the running one together: at either, fetching
 	// pauses. What sarama has fetched by then comes on top.
-	// 2 messages and 1 MiB for Expected of 1 s and more, else 30,000 messages and 2 MiB.
+	// 2 messages and 1 MiB for Expected of 1 s and more, else 30,000 messages and 2 MiB. With order by key and without order a claim looks at
+	// least 10,000 messages ahead, and what runs does not count.
 	BacklogMessages int
 	// BacklogBytes counts keys and values. See BacklogMessages.
 	BacklogBytes int64

@@ -42,7 +42,8 @@
 //     for (Plan.StopCancelFirst; set config.Input.StopGrace to let them go on), then the last commit and a LeaveGroup, so that the next owner
 //     starts at once and not after the session timeout. It takes at most 2 s beyond the grace, and at most 6 s when no broker
 //     can be reached. A static member does not leave (KIP-345): its partitions wait for its restart, for the session timeout at most.
-//   - G11 A finished task is durable soon: its commit is sent at once when tasks are long, and at most 200 ms later when they are short.
+//   - G11 A finished task is durable soon: its commit is sent at once when tasks are long, and at most 300 ms later when they are
+//     short, for then a member asks its coordinator ten times a second at most.
 //     While the group completes a round nobody can commit, which takes milliseconds as a rule, and at most the rebalance timeout when
 //     the leader dies in the middle.
 //   - G12 Every task runs under a lease. Heartbeats of our own go out at the heartbeat interval; when none was answered well for
