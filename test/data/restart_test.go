@@ -1,7 +1,9 @@
 package data_test
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -41,7 +43,10 @@ func TestB24AStopCommitsExactlyWhatIsFinished(t *testing.T) {
 				g.Start("b", instant, change)
 				for p := range g.Partitions {
 					g.Until("all is committed", func() bool { return g.Committed(p) == 10 })
-					if first, _ := g.First(kit.Started, kit.By("b"), kit.OnPartition(p)); first.Offset != 5 {
+					// By key and without order the sixth message need not be the first one to start.
+					starts := g.Find(kit.Started, kit.By("b"), kit.OnPartition(p))
+					first := slices.MinFunc(starts, func(x, y kit.Event) int { return cmp.Compare(x.Offset, y.Offset) })
+					if first.Offset != 5 || s.Order == handler.ByPartition && starts[0].Offset != 5 {
 						g.Errorf("partition %d was resumed at %d, want 5", p, first.Offset)
 					}
 				}
