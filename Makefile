@@ -8,6 +8,7 @@ MODULES := . $(BROKERS)
 
 RUN      ?= .
 FUZZTIME ?= 10s
+COUNT    ?= 10
 TIMEOUT  ?= 10m
 RACE     := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 GOTEST    = go test $(RACE) -shuffle=on -timeout=$(TIMEOUT)
@@ -32,6 +33,10 @@ run: ## watch it work: the quickstart on an embedded broker
 .PHONY: test
 test: note-race note-kafka ## vet and test all modules, on real Kafka too where Java and Maven are installed
 	$(call each,$(MODULES),s=0; go vet ./... || s=1; $(GOTEST) $$([ $$m = . ] || echo -p=1) $$([ $$m != test ] || echo -parallel=6) ./... || s=1; exit $$s)
+
+.PHONY: repeat
+repeat: ## run all tests COUNT times (10), each in another order, and stop at the first failure
+	@i=0; while [ $$i -lt $(COUNT) ]; do i=$$((i+1)); echo "== run $$i of $(COUNT)"; $(MAKE) --no-print-directory test || exit 1; done
 
 .PHONY: test-short
 test-short: note-race ## vet and test the library alone, no broker
