@@ -32,23 +32,24 @@ func (l *loop) adopt(old *loop) {
 	why := l.doubt(old, stored, err)
 	close(old.recalled)
 	<-old.lingered
-	if old.givenUp() {
+	if !l.succeed(old, why) {
 		old.seeOff()
 		l.block()
-		return
+	}
+}
+
+// succeed makes this loop go on where the old one was, and says whether it does.
+func (l *loop) succeed(old *loop, why error) bool {
+	if old.givenUp() {
+		return false
 	}
 	if why != nil {
 		l.logger.LogAttrs(context.Background(), slog.LevelWarn,
 			"the partition has come back, but its running tasks cannot be taken over: they are cancelled and run again", attrError(why))
 		old.abandon(lostBy(why))
-		old.seeOff()
-		l.block()
-		return
+		return false
 	}
-	if !l.inherit(old) {
-		old.seeOff()
-		l.block()
-	}
+	return l.inherit(old)
 }
 
 // doubt says why somebody else may have had the partition since the claim before, nil when nobody can.
@@ -71,7 +72,7 @@ func (l *loop) doubt(old *loop, stored member.Position, err error) error {
 	return nil
 }
 
-// inherit makes this loop go on where the old one was. The old one's goroutine has ended.
+// inherit moves what the old loop has to this one. The old one's goroutine has ended.
 func (l *loop) inherit(old *loop) bool {
 	l.lineup.follow(old.account.track != nil)
 	p := l.pool

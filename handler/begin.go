@@ -48,12 +48,7 @@ func (l *loop) lookUp(known int64) (stored member.Position, err error) {
 		if err != nil || stored.Offset >= known || l.account.bare {
 			break
 		}
-		t := time.NewTimer(stalePause)
-		select {
-		case <-t.C:
-		case <-l.intake.Done():
-		}
-		t.Stop()
+		l.sleep(stalePause)
 	}
 	return stored, err
 }
@@ -92,7 +87,12 @@ func (l *loop) giveWay(state offset.State) {
 	if !running || state.Stamp.Owner == l.pool.owner {
 		return
 	}
-	t := time.NewTimer(handOver)
+	l.sleep(handOver)
+}
+
+// sleep waits, though no longer than until the partition is revoked.
+func (l *loop) sleep(d time.Duration) {
+	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
