@@ -3,7 +3,6 @@ package data_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"testing"
 	"time"
 
@@ -21,11 +20,6 @@ var shared = kafkatest.Shared{Options: kafkatest.Options{
 }}
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	// These tests wait for brokers, and hardly compute: more of them fit on two cores than two.
-	if flag.Lookup("test.parallel").Value.String() == flag.Lookup("test.parallel").DefValue {
-		_ = flag.Set("test.parallel", "8")
-	}
 	sarama.Logger = saramaLogger{&saramaLog}
 	kit.Main(m, &shared, programs)
 }

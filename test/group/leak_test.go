@@ -33,7 +33,7 @@ func TestB38AResultAfterTheStopIsDropped(t *testing.T) {
 // B38. It is not parallel, for it counts the goroutines of the process.
 func TestB38ManyCyclesLeaveNothingBehind(t *testing.T) {
 	const warmUp, cycles = 5, 25 // of two rebalances and two members that come and go, at least
-	broker := shared.Kafka(t, version())
+	broker := shared.Kafka(t, kit.Version())
 	staffs := []*staff{newStaff(t, kit.Setting{Broker: broker, Eager: true}), newStaff(t, kit.Setting{Broker: broker})}
 	var before footprint
 	for i := range warmUp + cycles {

@@ -26,7 +26,7 @@ func outageTime(t *testing.T) time.Duration {
 // B39, for brokers that are gone, and then for brokers that are there and say nothing.
 func TestB39AllBrokersAreDownForAWhile(t *testing.T) {
 	t.Parallel()
-	node := kafkatest.Kafka(t, kafkatest.Options{Version: version()})
+	node := kafkatest.Kafka(t, kafkatest.Options{Version: kit.Version()})
 	if tries := outage(t, node, node.Kill, func() error { return node.Start(t.Context()) }); tries == 0 {
 		t.Error("nobody tried and paused")
 	}

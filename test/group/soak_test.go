@@ -21,8 +21,8 @@ import (
 // G1, G2: members join, leave, are expelled, cut off and killed at random moments, with handlers of every kind, while messages keep coming.
 func TestNothingIsLostWhateverMembersDo(t *testing.T) {
 	t.Parallel()
-	node := kafkatest.Kafka(t, kafkatest.Options{Version: version(), Links: soakLinks()})
-	t.Run("orders", func(t *testing.T) { kit.EachOrder(t, soak, kit.At("kafka-"+version(), node)) })
+	node := kafkatest.Kafka(t, kafkatest.Options{Version: kit.Version(), Links: soakLinks()})
+	t.Run("orders", func(t *testing.T) { kit.EachOrder(t, soak, kit.At("kafka-"+kit.Version(), node)) })
 }
 
 func soak(t *testing.T, s kit.Setting) {

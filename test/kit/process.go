@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -30,6 +31,11 @@ type Programs map[string]func(*Gate) handler.Func
 
 // Main is what TestMain calls: it runs the tests, or is the member that one of them has started.
 func Main(m *testing.M, s *kafkatest.Shared, p Programs) {
+	flag.Parse()
+	// These tests wait for brokers, and hardly compute: more of them fit on two cores than two.
+	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
+		_ = flag.Set("test.parallel", "8")
+	}
 	if order := os.Getenv(envMember); order != "" {
 		os.Exit(serve(order, p))
 	}

@@ -1,6 +1,8 @@
 package kit
 
 import (
+	"cmp"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -44,6 +46,12 @@ func Kafka(s *kafkatest.Shared, version string) Place {
 		return s.Kafka(tb, version)
 	}}
 }
+
+// envVersion is the version of the one real node: the newest if it is not set.
+const envVersion = "EVENKEEL_KAFKA_VERSION"
+
+// Version is that of the real node on which the scenarios run that hold for every version.
+func Version() string { return cmp.Or(os.Getenv(envVersion), kafkatest.Newest) }
 
 // manySlots is more than the tasks that a scenario has, unless it says so.
 const manySlots = 100

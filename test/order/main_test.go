@@ -3,10 +3,7 @@
 package order_test
 
 import (
-	"cmp"
 	"context"
-	"flag"
-	"os"
 	"testing"
 
 	"github.com/evenkeel-go/evenkeel/handler"
@@ -16,21 +13,13 @@ import (
 
 var shared kafkatest.Shared
 
-// envVersion is the version of the one real node: the newest if it is not set.
-const envVersion = "EVENKEEL_KAFKA_VERSION"
-
 func TestMain(m *testing.M) {
-	flag.Parse()
-	// These tests wait for brokers, and hardly compute: more of them fit on two cores than two.
-	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
-		_ = flag.Set("test.parallel", "8")
-	}
 	kit.Main(m, &shared, kit.Programs{"10 last": tenLast})
 }
 
 // everywhere is for what the in-process broker does as a real one.
 func everywhere() []kit.Place {
-	return []kit.Place{kit.Fake, kit.Kafka(&shared, cmp.Or(os.Getenv(envVersion), kafkatest.Newest))}
+	return []kit.Place{kit.Fake, kit.Kafka(&shared, kit.Version())}
 }
 
 func must(t *testing.T, err error) {
