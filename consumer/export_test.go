@@ -129,13 +129,14 @@ func (m *Member) Begin(s sarama.ConsumerGroupSession, c Coordinator) (own member
 	return began, t.lease.stop
 }
 
-// EndSession ends the session that Begin has begun; so many tasks go on after it.
-func (m *Member) EndSession(kept int) {
-	t := m.m.tenure
-	t.kept = func() int { return kept }
+// EndSession ends the session that Begin has begun.
+func (m *Member) EndSession() {
 	m.m.round.leave()
-	t.leave()
+	m.m.tenure.leave()
 }
+
+// Keep says how many tasks go on after it.
+func (m *Member) Keep(tasks int) { m.m.tenure.kept = func() int { return tasks } }
 
 // Work is the parent of the contexts of all tasks.
 func (m *Member) Work() context.Context { return m.m.tenure.work }

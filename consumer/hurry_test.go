@@ -12,6 +12,8 @@ import (
 	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/consumer"
 	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/commit"
+	"github.com/evenkeel-go/evenkeel/internal/member"
 )
 
 // G3: only our own heartbeats hear that others wait for a member that stops.
@@ -95,16 +97,7 @@ func TestTasksBetweenSessionsHurryAtAStop(t *testing.T) {
 			}
 			own, stop := m.Begin(&ending{saramas: session(), ctx: within}, consumer.Coordinator{Beat: beat})
 			defer stop()
-			heard := m.Tasks().BalanceStrategies()[0].(sarama.OnAssignmentBalanceStrategy)
-			heard.OnAssignment(&sarama.ConsumerGroupMemberAssignment{Topics: map[string][]int32{"t": {0}}}, 1)
-			claim := newOneMessage()
-			done := make(chan error, 1)
-			go func() { done <- m.Tasks().ConsumeClaim(own, claim) }() // ends with the session
-			synctest.Wait()
-			end(sarama.ErrRebalanceInProgress)
-			if err := <-done; err != nil || c.Status().Kept != 1 {
-				t.Fatalf("%d tasks go on, want 1: %v", c.Status().Kept, err)
-			}
+			keepATask(t, m, own, end)
 			c.SetStopping()
 			begin := time.Now()
 			m.Dismiss()
@@ -118,6 +111,53 @@ func TestTasksBetweenSessionsHurryAtAStop(t *testing.T) {
 			m.Wait()
 		})
 	}
+}
+
+// keepATask claims a partition with one message, and ends the session in the middle of its task.
+func keepATask(t *testing.T, m *consumer.Member, own member.Session, end context.CancelCauseFunc) {
+	t.Helper()
+	heard := m.Tasks().BalanceStrategies()[0].(sarama.OnAssignmentBalanceStrategy)
+	heard.OnAssignment(&sarama.ConsumerGroupMemberAssignment{Topics: map[string][]int32{"t": {0}}}, 1)
+	claim := newOneMessage()
+	done := make(chan error, 1)
+	go func() { done <- m.Tasks().ConsumeClaim(own, claim) }() // ends with the session
+	time.Sleep(time.Second)                                    // the stamp is stored
+	synctest.Wait()
+	end(sarama.ErrRebalanceInProgress)
+	if err := <-done; err != nil || m.Tasks().Status().Kept != 1 {
+		t.Fatalf("%d tasks go on, want 1: %v", m.Tasks().Status().Kept, err)
+	}
+}
+
+// A task that ends at a stop between two sessions is committed, and the answer is there before the member leaves.
+func TestAStopBetweenSessionsCommitsWhatEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		c, err := consumer.New(withGraces(t), handler.Func(func(context.Context, *handler.Task) error {
+			time.Sleep(10 * time.Second)
+			return nil
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var answered int64
+		m := c.Detach(ctx, func(_ context.Context, r commit.Request) ([]error, error) {
+			time.Sleep(500 * time.Millisecond)
+			answered = r.Offsets[0].Offset
+			return make([]error, len(r.Offsets)), nil
+		})
+		within, end := context.WithCancelCause(ctx)
+		own, stop := m.Begin(&ending{saramas: session(), ctx: within}, consumer.Coordinator{Beat: func(context.Context) error { return nil }})
+		defer stop()
+		keepATask(t, m, own, end)
+		m.Dismiss()
+		if answered != 1 {
+			t.Errorf("offset %d has been answered when the member leaves, want 1", answered)
+		}
+		cancel()
+		m.Wait()
+	})
 }
 
 // withGraces is a configuration with a long grace of a stop and a short one of a rebalance.

@@ -22,7 +22,7 @@ type tenure struct {
 	lease      *leaseKeeper
 	generation atomic.Int32 // of the latest assignment
 	over       atomic.Bool
-	kept       func() int // tasks that go on between two claims
+	kept       func() int // what goes on between two claims: tasks, and commits without an answer
 
 	hurry   chan struct{} // closed when others wait for the member, which stops
 	hurried sync.Once
@@ -33,7 +33,7 @@ type tenure struct {
 }
 
 func newTenure(m *membership, memberID string, generation int32, c coordinator) *tenure {
-	t := &tenure{m: m, memberID: memberID, hurry: make(chan struct{}), kept: func() int { return m.tasks.Status().Kept }}
+	t := &tenure{m: m, memberID: memberID, hurry: make(chan struct{}), kept: m.kept}
 	t.generation.Store(generation)
 	t.work, t.stopWork = context.WithCancelCause(context.Background())
 	t.lease = newLeaseKeeper(t, c)
@@ -57,6 +57,8 @@ func (m *membership) tenureOf(memberID string, generation int32) *tenure {
 	t.lease.start()
 	return t
 }
+
+func (m *membership) kept() int { return m.tasks.Status().Kept + m.commits.Unanswered() }
 
 // errNewMember is the cause of tasks that ran for the member that this one was before.
 var errNewMember = fmt.Errorf("%w: the broker has made a new member of this one", handler.ErrLost)
@@ -96,7 +98,7 @@ func (t *tenure) live() *session {
 	return t.session
 }
 
-// wanted says that heartbeats are worth sending: a session goes on, or tasks run that the next one may take over. A member that does
+// wanted says that heartbeats are worth sending: a session goes on, or there is something that the next one may take over. A member that does
 // not try to join within the rebalance timeout gives its partitions up by falling silent; a join that is out may take longer, for it
 // waits for the slowest member.
 func (t *tenure) wanted(joining bool) bool {
@@ -149,7 +151,13 @@ func (m *membership) dismiss() {
 		m.waitForKept(t)
 	}
 	t.end(handler.ErrDraining)
+	ctx, cancel := context.WithTimeout(context.Background(), lastReleases)
+	defer cancel()
+	m.commits.AwaitReleases(ctx)
 }
+
+// lastReleases is how long the commits may take of tasks that ended without a claim. Each is given 0.7 s.
+const lastReleases = time.Second
 
 func (m *membership) waitForKept(t *tenure) {
 	if m.plan.StopCancelFirst {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/evenkeel-go/evenkeel/consumer"
 	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/commit"
 	"github.com/evenkeel-go/evenkeel/internal/member"
 )
 
@@ -38,7 +39,8 @@ func betweenSessions(t *testing.T, kept int) *between {
 	})
 	t.Cleanup(end)
 	time.Sleep(time.Minute)
-	b.EndSession(kept)
+	b.Keep(kept)
+	b.EndSession()
 	return b
 }
 
@@ -73,6 +75,30 @@ func TestTheLeaseGoesOnBetweenSessions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A commit without an answer is worth the membership too: when the partition comes back, what it was about is not run again.
+func TestACommitWithoutAnAnswerKeepsTheLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		silent := func(ctx context.Context, _ commit.Request) ([]error, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		m := newConsumer(t, nil).Detach(ctx, silent)
+		own, end := m.Begin(session(), consumer.Coordinator{
+			Beat: func(context.Context) error { return nil }, Joining: func() bool { return true },
+		})
+		own.Committer("t", 0).Commit(member.Position{Offset: 5})
+		m.EndSession()
+		time.Sleep(time.Hour)
+		if m.Work().Err() != nil {
+			t.Errorf("the membership has ended: %v", context.Cause(m.Work()))
+		}
+		cancel()
+		end()
+		m.Wait()
+	})
 }
 
 // Without a task there is nothing to keep a lease for.
@@ -124,7 +150,7 @@ func TestALateCommitCarriesTheGenerationOfItsClaim(t *testing.T) {
 		m := detached(t, l, session(), nil)
 		defer m.end()
 		c := m.claim()
-		m.EndSession(1)
+		m.EndSession()
 		m.Assign(map[string][]int32{}, 99)
 		c.Commit(member.Position{Offset: 5})
 		synctest.Wait()

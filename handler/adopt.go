@@ -44,12 +44,19 @@ func (l *loop) succeed(old *loop, why error) bool {
 		return false
 	}
 	if why != nil {
-		l.logger.LogAttrs(context.Background(), slog.LevelWarn,
-			"the partition has come back, but its running tasks cannot be taken over: they are cancelled and run again", attrError(why))
+		l.logger.LogAttrs(context.Background(), slog.LevelWarn, refusal(old.flying()), attrError(why))
 		old.abandon(lostBy(why))
 		return false
 	}
 	return l.inherit(old)
+}
+
+// refusal is what the log says where nothing can be taken over.
+func refusal(running bool) string {
+	if running {
+		return "the partition has come back, but its running tasks cannot be taken over: they are cancelled and run again"
+	}
+	return "the partition has come back, but what had finished and was not committed cannot be taken over: it runs again"
 }
 
 // doubt says why somebody else may have had the partition since the claim before, nil when nobody can.
@@ -92,7 +99,9 @@ func (l *loop) inherit(old *loop) bool {
 	l.heard.leave(old)
 	l.finished.Store(l.account.committable())
 	l.startsAt(l.account.committable())
-	l.logger.LogAttrs(context.Background(), slog.LevelInfo, "running tasks are taken over from the claim before", slog.Int("tasks", n))
+	if n > 0 {
+		l.logger.LogAttrs(context.Background(), slog.LevelInfo, "running tasks are taken over from the claim before", slog.Int("tasks", n))
+	}
 	l.account.dirty = true // the text says that tasks run without a claim
 	l.exchange()
 	return true

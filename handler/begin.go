@@ -110,11 +110,13 @@ func (l *loop) own(found offset.Stamp, unknown bool) {
 		l.account.stamp = offset.Stamp{Owner: own, Count: max(found.Count+1, time.Now().Unix())}
 	}
 	if l.account.bare && !unknown || !unknown && found.Owner == own {
+		l.account.owned = true
 		return
 	}
 	l.lastCommit = l.pool.now()
 	switch err := l.committer.Store(l.intake, l.account.position()); {
 	case err == nil:
+		l.account.owned = true
 	case l.intake.Err() != nil, errors.Is(err, sarama.ErrUnknownMemberId), errors.Is(err, sarama.ErrFencedInstancedId):
 		l.open = false // revoked, or the membership is lost: nothing starts
 	default:

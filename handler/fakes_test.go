@@ -120,6 +120,7 @@ type memberSession struct {
 	unread   []error // of Committed, in turn
 	ask      func(context.Context)
 	release  func(context.Context)
+	settle   func(context.Context) error
 }
 
 var _ member.Session = (*memberSession)(nil)
@@ -169,6 +170,13 @@ func (c committer) Store(ctx context.Context, p member.Position) error {
 	c.m.marked[c.partition] = max(c.m.marked[c.partition], p.Offset)
 	c.m.marks, c.m.session.text = append(c.m.marks, p.Offset), p.Metadata
 	return c.m.refusal
+}
+
+func (c committer) Settled(ctx context.Context) error {
+	if c.m.settle != nil {
+		return c.m.settle(ctx)
+	}
+	return nil
 }
 
 func (c committer) MaxMetadata() int { return 4096 }

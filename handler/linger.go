@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -10,9 +11,10 @@ import (
 )
 
 // A claim whose tasks may go on returns without them, and its loop lingers: it takes what ends and commits it, until the next claim of
-// the partition takes the tasks over, the partition goes elsewhere, or the member has to stop all tasks.
+// the partition takes the tasks over, the partition goes elsewhere, or the member has to stop all tasks. A claim whose last commit has no
+// answer lingers with its account alone: what the broker may not have stored would be run again otherwise.
 
-// keeps says that running tasks go on after the claim: the session ends, and the partition may come back to this member.
+// keeps says that the claim may linger: the session ends, and the partition may come back to this member.
 func (l *loop) keeps(r Reason) bool {
 	if r == Lost || r == Stopping || r == Rebalance && l.session.Err() == nil {
 		return false
@@ -20,24 +22,25 @@ func (l *loop) keeps(r Reason) bool {
 	return l.heard.keeps(l.key, l.group.GenerationID())
 }
 
-// keep hands the running tasks to the lingering loop. It returns false when there is none, or the partition has gone meanwhile.
-func (l *loop) keep() (n int, ok bool) {
-	l.pool.mu.Lock()
-	if n = l.flight; n > 0 {
-		l.pool.keepLocked(l.claim) // before anybody may hear that the partition has gone
-	}
-	l.pool.mu.Unlock()
-	if n == 0 {
+// keep hands the running tasks and the account to the lingering loop. It returns false when it need not linger, or the partition has
+// gone meanwhile. last bounds the wait for the answer to a commit.
+func (l *loop) keep(last context.Context, may bool) (n int, ok bool) {
+	if !may || !l.unsettled(last) {
 		return 0, false
 	}
+	l.pool.mu.Lock()
+	n = l.flight
+	l.pool.keepLocked(l.claim) // before anybody may hear that the partition has gone
+	l.pool.mu.Unlock()
 	if !l.heard.linger(l) {
 		l.pool.mu.Lock()
 		l.pool.unkeepLocked(l.claim)
 		l.pool.mu.Unlock()
 		return 0, false
 	}
-	l.account.running = true
-	l.commit(l.pool.now())
+	if l.account.running = n > 0; l.account.running {
+		l.commit(l.pool.now())
+	}
 	l.marked, l.mute = l.account.committable(), l.account.bare
 	l.pool.mu.Lock()
 	if !l.left {
@@ -48,34 +51,55 @@ func (l *loop) keep() (n int, ok bool) {
 	return n, true
 }
 
+// unsettled says that tasks run, or that a commit has no answer until last ends.
+func (l *loop) unsettled(last context.Context) bool {
+	if l.flying() {
+		return true
+	}
+	l.settleAll() // what has ended since
+	return l.account.owned && l.committer.Settled(last) != nil
+}
+
 // linger is the loop's goroutine after ConsumeClaim has returned. It ends when the next claim recalls it, or with the ownership.
 func (l *loop) linger() {
 	defer close(l.lingered)
-	l.untilTheEnd()
-	l.committer.Release(expired())
+	last, cancel := lastCommit(l.untilTheEnd())
+	defer cancel()
+	l.committer.Release(last)
 	l.seeOff()
 }
 
-func (l *loop) untilTheEnd() {
+// untilTheEnd returns why: Lost wherever somebody else may have the partition, or takes the account over.
+func (l *loop) untilTheEnd() Reason {
 	defer context.AfterFunc(l.work, l.workEnded)()
 	limit := l.lingerLimit()
 	defer limit.Stop()
 	for {
 		select {
 		case <-l.recalled:
-			return
+			return Lost
 		case <-l.gone:
-			return
+			return Lost
 		case <-l.work.Done():
-			l.abandon(l.cause(Lost))
-			return
+			return l.workIsOver()
 		case <-limit.C:
 			l.abandon(ErrLost)
-			return
+			return Lost
 		case <-l.wake:
 			l.settleLingering()
 		}
 	}
+}
+
+// workIsOver gives the tasks up. At a stop the membership is sound: what had ended by then is committed.
+func (l *loop) workIsOver() Reason {
+	r := Lost
+	if errors.Is(context.Cause(l.work), ErrDraining) {
+		r = Stopping
+		l.settleAll()
+	}
+	l.abandon(l.cause(r))
+	return r
 }
 
 // lingerLimit bounds the time without a claim over a plain sarama session: nobody watches over the membership there. A member that has
@@ -139,8 +163,7 @@ func (l *loop) awaitReturn(limit time.Duration) {
 
 func (l *loop) giveUpTasks(cause error) {
 	l.pool.mu.Lock()
-	if l.claim.kept {
-		l.pool.leaveLocked(l.claim)
+	if l.claim.kept && l.pool.leaveLocked(l.claim) > 0 {
 		l.parting = true
 		l.pool.parting++
 	}
@@ -153,13 +176,6 @@ func (l *loop) givenUp() bool {
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
 	return l.left
-}
-
-// expired is for a release that waits for nothing.
-func expired() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
 }
 
 // adoptScope makes the contexts of an adopted task end with those of the claim.

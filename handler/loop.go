@@ -86,7 +86,7 @@ func (l *loop) run() {
 // workEnded stops starts and cancels tasks, whatever the loop is at: it may be at a log or a hook that takes its time.
 func (l *loop) workEnded() {
 	l.stop()
-	l.cancelTasks(lostBy(context.Cause(l.work)))
+	l.cancelTasks(workCause(l.work))
 }
 
 // takeOver settles what ended and then leaves ends alone for a moment, unless the loop waits for room.

@@ -49,6 +49,9 @@ func (m *marks) Store(_ context.Context, p member.Position) error {
 	return nil
 }
 
+// Settled implements member.Committer: nobody tells what becomes of a mark.
+func (m *marks) Settled(context.Context) error { return nil }
+
 // MaxMetadata implements member.Committer.
 func (m *marks) MaxMetadata() int { return m.limit }
 

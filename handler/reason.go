@@ -120,10 +120,18 @@ func (l *loop) cause(r Reason) error {
 	case r != Lost:
 		return ErrRevoked
 	case l.work.Err() != nil:
-		return lostBy(context.Cause(l.work))
+		return workCause(l.work)
 	default:
 		return lostBy(context.Cause(l.session))
 	}
+}
+
+// workCause is what the tasks of a member end with that has to stop them all at once.
+func workCause(work context.Context) error {
+	if cause := context.Cause(work); errors.Is(cause, ErrDraining) {
+		return cause
+	}
+	return lostBy(context.Cause(work))
 }
 
 // lostBy makes an error that is ErrLost, and says how the membership was lost.

@@ -10,9 +10,9 @@ const (
 	// shortWindDown and stopWindDown: see [Reason.windDown].
 	shortWindDown = 25 * time.Millisecond
 	stopWindDown  = time.Second
-	// lastCommit is how long the last commit of a claim may take. With shortWindDown it stays below the second that a claim may
+	// lastAnswer is how long the last commit of a claim may take. With shortWindDown it stays below the second that a claim may
 	// last beyond its grace in a rebalance, with stopWindDown below two seconds at a stop.
-	lastCommit = 700 * time.Millisecond
+	lastAnswer = 700 * time.Millisecond
 )
 
 // letGo is the way out of every claim: results first, then nothing starts any more, then the grace, then the last commit.
@@ -21,23 +21,19 @@ func (l *loop) letGo() {
 	before := l.succeeded
 	l.close()
 	reason, keep := l.drain()
-	if keep {
-		if n, ok := l.keep(); ok {
-			l.leave(ClaimEnd{
-				Claim: l.key, Reason: reason, Cause: context.Cause(l.session), Waited: l.pool.now() - began,
-				Succeeded: l.succeeded - before, Kept: n,
-			})
-			go l.linger() // ends when the next claim takes over, or with the ownership
-			return
-		}
+	last, cancel := lastCommit(reason)
+	defer cancel()
+	end := ClaimEnd{Claim: l.key, Reason: reason, Cause: context.Cause(l.session)}
+	if kept, ok := l.keep(last, keep); ok {
+		end.Kept = kept
+		go l.linger() // ends when the next claim takes over, or with the ownership
+	} else {
+		defer l.heard.leave(l)
+		end.Cancelled, end.Abandoned = l.part(reason)
+		l.committer.Release(last)
 	}
-	defer l.heard.leave(l)
-	cancelled, abandoned := l.part(reason)
-	l.commitLast(reason)
-	l.leave(ClaimEnd{
-		Claim: l.key, Reason: reason, Cause: context.Cause(l.session), Waited: l.pool.now() - began,
-		Succeeded: l.succeeded - before, Cancelled: cancelled, Abandoned: abandoned,
-	})
+	end.Waited, end.Succeeded = l.pool.now()-began, l.succeeded-before
+	l.leave(end)
 }
 
 // close stops all starts and commits what is finished, before any waiting.
@@ -82,7 +78,7 @@ func (l *loop) drain() (r Reason, keep bool) {
 			w.escalate(l)
 		}
 	}
-	return w.reason, false
+	return w.reason, w.keep
 }
 
 // giveUp cancels what still runs.
@@ -119,15 +115,13 @@ func (l *loop) part(r Reason) (cancelled, abandoned int) {
 	return cancelled, abandoned
 }
 
-// commitLast waits for the answer to the last commit: once ConsumeClaim has returned nothing is sent for the partition any more.
-func (l *loop) commitLast(r Reason) {
-	limit := lastCommit
+// lastCommit bounds the wait for the answer to the last commit. The broker has none for a member that is no longer one.
+func lastCommit(r Reason) (ctx context.Context, cancel context.CancelFunc) {
+	limit := lastAnswer
 	if r == Lost {
 		limit = 0
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.session), limit)
-	defer cancel()
-	l.committer.Release(ctx)
+	return context.WithTimeout(context.Background(), limit)
 }
 
 // leave tells that the claim has ended, and lets a paused source go on.

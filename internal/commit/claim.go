@@ -57,8 +57,7 @@ func (c *Claim) Commit(p member.Position) {
 // Store hands a position over and waits for the answer, at most until ctx ends.
 func (c *Claim) Store(ctx context.Context, p member.Position) error {
 	c.Commit(p)
-	c.hurry()
-	if err := c.settled(ctx); err != nil {
+	if err := c.Settled(ctx); err != nil {
 		return err
 	}
 	c.loop.mu.Lock()
@@ -69,8 +68,10 @@ func (c *Claim) Store(ctx context.Context, p member.Position) error {
 // MaxMetadata is how long a position's text may be, in bytes.
 func (c *Claim) MaxMetadata() int { return c.loop.opts.MaxMetadata }
 
-// settled waits until what was handed over is answered.
-func (c *Claim) settled(ctx context.Context) error {
+// Settled waits until what was handed over is answered, at most until ctx ends, whose cause it returns then. What the broker will not
+// store is answered too.
+func (c *Claim) Settled(ctx context.Context) error {
+	c.hurry()
 	for wait := c.unanswered(); wait != nil; wait = c.unanswered() {
 		select {
 		case <-wait:
@@ -85,8 +86,7 @@ func (c *Claim) settled(ctx context.Context) error {
 // with an offset of it any more. Where ctx has ended first, a request that Send was called with before may still be on its way, and its
 // answer counts for nothing.
 func (c *Claim) Release(ctx context.Context) {
-	c.hurry()
-	_ = c.settled(ctx)
+	_ = c.Settled(ctx)
 	c.giveUp()
 }
 
@@ -117,5 +117,6 @@ func (c *Claim) giveUp() {
 	defer c.loop.mu.Unlock()
 	c.released, c.due = true, false
 	delete(c.loop.held, c)
+	c.loop.emptyLocked()
 	delete(c.loop.stored, key{c.Topic, c.Partition})
 }

@@ -71,6 +71,7 @@ type Loop struct {
 	sent   time.Time // the last request
 	stored map[key]int64
 	held   map[*Claim]struct{}
+	empty  chan struct{} // closed when no claim is held; nil as long as nobody asked
 }
 
 // New makes a loop; nothing is sent before [Loop.Run].
@@ -86,6 +87,40 @@ func (l *Loop) Claim(o Owner, topic string, partition int32) *Claim {
 	defer l.mu.Unlock()
 	l.held[c] = struct{}{}
 	return c
+}
+
+// Unanswered is how many claims have handed an offset over of which nobody knows yet whether it is stored.
+func (l *Loop) Unanswered() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.held {
+		if c.due || c.sending {
+			n++
+		}
+	}
+	return n
+}
+
+// AwaitReleases waits until all claims have been released, at most until ctx ends.
+func (l *Loop) AwaitReleases(ctx context.Context) {
+	l.mu.Lock()
+	if l.empty == nil {
+		l.empty = make(chan struct{})
+	}
+	empty := l.empty
+	l.emptyLocked()
+	l.mu.Unlock()
+	select {
+	case <-empty:
+	case <-ctx.Done():
+	}
+}
+
+func (l *Loop) emptyLocked() {
+	if len(l.held) == 0 && l.empty != nil {
+		close(l.empty)
+		l.empty = nil
+	}
 }
 
 // Restart commits the start of the claimed partitions of a topic, which has become another one under its old name, and nothing that is

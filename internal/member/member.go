@@ -49,6 +49,9 @@ type Committer interface {
 	// the broker's when it will not store it.
 	Store(ctx context.Context, p Position) error
 
+	// Settled waits until what was handed over has been answered, however, and returns the error of ctx when that ends first.
+	Settled(ctx context.Context) error
+
 	// MaxMetadata is how long a position's text may be, in bytes.
 	MaxMetadata() int
 
