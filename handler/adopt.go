@@ -24,7 +24,9 @@ var (
 // adopt takes over the tasks that go on since the claim before, whether or not the broker delivers their messages again. It does
 // nothing when the partition is revoked before it is proven that nobody else had it: they go on then, for the next claim.
 func (l *loop) adopt(old *loop) {
-	stored, err := l.committer.Committed(l.intake)
+	var stored member.Position
+	var err error
+	l.meanwhile(func() { stored, err = l.committer.Committed(l.intake) })
 	if l.intake.Err() != nil {
 		l.open = false
 		return
@@ -36,6 +38,7 @@ func (l *loop) adopt(old *loop) {
 		old.seeOff()
 		l.block()
 	}
+	l.beginAside()
 }
 
 // succeed makes this loop go on where the old one was, and says whether it does.
@@ -89,8 +92,8 @@ func (l *loop) inherit(old *loop) bool {
 		return false
 	}
 	inHand := p.adoptLocked(l.claim, old.claim)
-	l.backlog, l.bytes = l.carriesLocked()
-	l.backlog, l.bytes = l.backlog+l.claim.ended.n, l.bytes+l.claim.ended.bytes
+	held, bytes := l.carriesLocked()
+	l.backlog, l.bytes = l.backlog+held+l.claim.ended.n, l.bytes+bytes+l.claim.ended.bytes // beside what was set aside
 	n := l.flight
 	p.mu.Unlock()
 	l.first = false

@@ -275,3 +275,36 @@ func TestTasksAreKeptWhenASessionEndsInARound(t *testing.T) {
 		r.group.end()
 	})
 }
+
+// An assignment of zero bytes is told to the session alone: what ran for partitions that it does not contain ends with its Setup.
+func TestASessionWithoutThePartitionEndsItsTasks(t *testing.T) {
+	eachKind(t, func(t *testing.T, order handler.Order, plain bool) {
+		var cancelled error
+		r := begin(t, ordered(t, order, 1), plain, func(ctx context.Context, _ *handler.Task) error {
+			<-ctx.Done()
+			cancelled = context.Cause(ctx)
+			return nil
+		}, "a")
+		setUp := func() {
+			if err := r.Setup(r.s); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+		}
+		setUp()
+		r.endSession(sarama.ErrRebalanceInProgress)
+		setUp()
+		if cancelled != nil {
+			t.Errorf("cancelled with %v by a session of the same generation", cancelled)
+		}
+		r.s.next()
+		setUp()
+		if !errors.Is(cancelled, handler.ErrRevoked) {
+			t.Errorf("cancelled with %v", cancelled)
+		}
+		if s := r.Status(); s.Strays != 1 || s.Kept != 0 {
+			t.Errorf("status %+v", s)
+		}
+		r.group.end()
+	})
+}

@@ -20,7 +20,9 @@ func (l *loop) begin(first int64) {
 	if known < 0 {
 		l.startsAt(first)
 	}
-	stored, err := l.lookUp(known)
+	var stored member.Position
+	var err error
+	l.meanwhile(func() { stored, err = l.lookUp(known) })
 	if l.intake.Err() != nil {
 		l.open = false
 		return // revoked meanwhile: the answer may say no more than that
@@ -87,7 +89,7 @@ func (l *loop) giveWay(state offset.State) {
 	if !running || state.Stamp.Owner == l.pool.owner {
 		return
 	}
-	l.sleep(handOver)
+	l.meanwhile(func() { l.sleep(handOver) })
 }
 
 // sleep waits, though no longer than until the partition is revoked.
@@ -114,7 +116,10 @@ func (l *loop) own(found offset.Stamp, unknown bool) {
 		return
 	}
 	l.lastCommit = l.pool.now()
-	switch err := l.committer.Store(l.intake, l.account.position()); {
+	start := l.account.position()
+	var err error
+	l.meanwhile(func() { err = l.committer.Store(l.intake, start) })
+	switch {
 	case err == nil:
 		l.account.owned = true
 	case l.intake.Err() != nil, errors.Is(err, sarama.ErrUnknownMemberId), errors.Is(err, sarama.ErrFencedInstancedId):

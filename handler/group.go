@@ -48,8 +48,11 @@ func (g *GroupHandler) defaultStrategy() sarama.BalanceStrategy {
 	return sarama.NewBalanceStrategyCooperativeSticky()
 }
 
-// Setup implements sarama.ConsumerGroupHandler. It does nothing and returns nil.
-func (g *GroupHandler) Setup(sarama.ConsumerGroupSession) error { return nil }
+// Setup implements sarama.ConsumerGroupHandler: tasks of partitions that the session does not have are cancelled. It returns nil.
+func (g *GroupHandler) Setup(s sarama.ConsumerGroupSession) error {
+	g.heard.begin(s.Claims(), s.GenerationID())
+	return nil
+}
 
 // Cleanup implements sarama.ConsumerGroupHandler: it waits for commits that are under way, and returns nil.
 func (g *GroupHandler) Cleanup(s sarama.ConsumerGroupSession) error {

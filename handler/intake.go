@@ -9,6 +9,17 @@ import (
 
 // receive takes a message and whatever lies behind it in the channel, in one go.
 func (l *loop) receive(m *sarama.ConsumerMessage, ok bool) {
+	batch, ok := l.gather(m, ok)
+	if !ok { // revoked: what came with it does not start
+		l.open = false
+	} else if len(batch) > 0 {
+		l.take(batch)
+	}
+	clear(batch)
+}
+
+// gather collects what lies behind a message in the channel, and says whether the channel is still open.
+func (l *loop) gather(m *sarama.ConsumerMessage, ok bool) ([]*sarama.ConsumerMessage, bool) {
 	n, most := 0, l.room.batch()
 	for ok && m != nil {
 		l.batch[n] = m
@@ -21,26 +32,24 @@ func (l *loop) receive(m *sarama.ConsumerMessage, ok bool) {
 			m = nil
 		}
 	}
-	if !ok { // revoked: what came with it does not start
-		l.open = false
-	} else if n > 0 {
-		l.take(l.batch[:n])
-	}
-	clear(l.batch[:n])
+	return l.batch[:n], ok
 }
 
 // take makes tasks of messages. Those of one batch lie in one piece of memory, which lives as long as the last of them: long tasks
 // get one each.
 func (l *loop) take(batch []*sarama.ConsumerMessage) {
 	if l.first {
-		l.first = false
-		if l.begin(batch[0].Offset); !l.open {
-			return
-		}
+		l.setAside(batch)
+		l.beginAside()
+		return
 	}
-	batch = l.deliver(batch)
+	l.startOrSettle(l.deliver(batch))
+}
+
+// startOrSettle starts what is left of a batch. Where that is nothing, the commit may go on past what is no longer there.
+func (l *loop) startOrSettle(batch []*sarama.ConsumerMessage) {
 	l.start(batch)
-	if len(batch) == 0 && l.account.dirty { // nothing to run, and the commit may go on past what is no longer there
+	if len(batch) == 0 && l.account.dirty {
 		l.exchange()
 	}
 }

@@ -49,6 +49,17 @@ func (o *ownership) hear(latest strategy.Assignment, generation int32) {
 	}
 }
 
+// begin compares what was heard with the claims of a session that begins. A leader that is not ours may send zero bytes to a member that
+// gets nothing, and of those sarama does not tell the strategy (consumer_group.go:505).
+func (o *ownership) begin(claims strategy.Assignment, generation int32) {
+	o.mu.Lock()
+	told := o.latest == nil || o.generation == generation // nil: the strategies are not ours, and never tell
+	o.mu.Unlock()
+	if !told {
+		o.hear(claims, generation)
+	}
+}
+
 // replace returns the chains that have ended.
 func (o *ownership) replace(latest strategy.Assignment, generation int32) (ended []chain) {
 	o.mu.Lock()

@@ -24,16 +24,17 @@ func (l *loop) letGo() {
 	last, cancel := lastCommit(reason)
 	defer cancel()
 	end := ClaimEnd{Claim: l.key, Reason: reason, Cause: context.Cause(l.session)}
-	if kept, ok := l.keep(last, keep); ok {
-		end.Kept = kept
-		go l.linger() // ends when the next claim takes over, or with the ownership
-	} else {
+	kept, lingers := l.keep(last, keep)
+	if end.Kept = kept; !lingers {
 		defer l.heard.leave(l)
 		end.Cancelled, end.Abandoned = l.part(reason)
 		l.committer.Release(last)
 	}
 	end.Waited, end.Succeeded = l.pool.now()-began, l.succeeded-before
 	l.leave(end)
+	if lingers {
+		go l.linger() // ends when the next claim takes over, or with the ownership
+	}
 }
 
 // close stops all starts and commits what is finished, before any waiting.

@@ -113,7 +113,7 @@ func (c *claim) carriesLocked() (n int, bytes int64) {
 func (l *loop) makeRoom() {
 	switch r := &l.room; {
 	case !l.open: // the source is let go
-	case !r.paused && (r.full() || len(l.aside) > 0):
+	case !r.paused && (r.full() || l.crowded()):
 		l.pause(true)
 	case r.paused && r.low() && len(l.aside) == 0:
 		l.pause(false)

@@ -187,6 +187,7 @@ func TestWhatEndsAtAStopBetweenTwoSessionsIsCommitted(t *testing.T) {
 			}
 			r.member.stopWork(handler.ErrDraining)
 			time.Sleep(10 * time.Second)
+			synctest.Wait()
 			if got := r.before.committed(0); got != 2 || given <= 0 {
 				t.Errorf("committed %d, with %v for the answer", got, given)
 			}
