@@ -1,6 +1,7 @@
 package consumer
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -40,7 +41,7 @@ func Warner(l *slog.Logger) func(kind string) {
 
 // Guard runs a lease of which no heartbeat is ever answered, and returns why the tasks were cancelled at its end.
 func (c *Consumer) Guard() error {
-	m := &membership{Consumer: c, plan: c.cfg.Plan, tasks: c.tasks.Load()}
+	m := &membership{Consumer: c, plan: c.cfg.Plan, tasks: c.tasks.Load(), conf: cmp.Or(c.cfg.Sarama, sarama.NewConfig())}
 	t := newTenure(m, "m-1", 1, m)
 	t.enter(&session{m: m, round: newRound(context.Background())})
 	t.lease.guard(context.Background())
@@ -63,7 +64,7 @@ func (c *Consumer) Open(ctx context.Context) (*Member, error) {
 
 // Detach makes a membership without connections, whose commits the test answers. They are sent until ctx ends.
 func (c *Consumer) Detach(ctx context.Context, send func(context.Context, commit.Request) ([]error, error)) *Member {
-	m := &membership{Consumer: c, plan: c.cfg.Plan, tasks: c.tasks.Load(), lateCommits: newThrottle(c.log)}
+	m := &membership{Consumer: c, plan: c.cfg.Plan, tasks: c.tasks.Load(), conf: cmp.Or(c.cfg.Sarama, sarama.NewConfig()), lateCommits: newThrottle(c.log)}
 	m.commits = commit.New(commit.Options{
 		Send: send, Notify: m.commitAnswered, Moved: func(context.Context) {},
 		LookUp: func(context.Context, string, int32) (member.Position, error) { return member.Position{Offset: 0}, nil },
@@ -111,10 +112,27 @@ func (m *Member) Assign(a strategy.Assignment, generation int32) { m.m.assigned(
 type Coordinator struct {
 	Beat    func(ctx context.Context) error
 	Joining func() bool
+	Synced  func() (at time.Time, out bool) // nil: just now
 }
 
 func (c Coordinator) heartbeat(ctx context.Context, _ string, _ int32) error { return c.Beat(ctx) }
 func (c Coordinator) joining() bool                                          { return c.Joining != nil && c.Joining() }
+
+func (c Coordinator) synced() (at time.Time, out bool) {
+	if c.Synced == nil {
+		return time.Now(), false
+	}
+	return c.Synced()
+}
+
+// SetClock makes the wall clock of the lease another one.
+func (m *Member) SetClock(wall func() time.Time) { m.m.tenure.lease.setClock(wall) }
+
+func (k *leaseKeeper) setClock(wall func() time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.clocks.wall = wall
+}
 
 // Begin begins a session, as Setup does over connections of our own, and its lease.
 func (m *Member) Begin(s sarama.ConsumerGroupSession, c Coordinator) (own member.Session, end func()) {

@@ -39,28 +39,35 @@ func (e *LeaseError) Unwrap() []error { return []error{handler.ErrLost, e.Err} }
 type coordinator interface {
 	heartbeat(ctx context.Context, memberID string, generation int32) error
 	joining() bool
+	// synced is when the last SyncGroup was sent, zero where nobody knows, and whether it is still out.
+	synced() (at time.Time, out bool)
 }
 
 // leaseKeeper sends heartbeats of our own over the commit connection, from the first session to the last task's end, and ends all tasks
-// when the lease is over, whatever a heartbeat waits for just then. sarama's heartbeats go on beside it: they carry the rebalance signal, but tell nobody how they fare, and none is sent while a
-// cooperative join is pending.
+// when the lease is over, whatever a heartbeat waits for just then. sarama's heartbeats go on beside it: they carry the rebalance signal,
+// but tell nobody how they fare, and none is sent while a cooperative join is pending.
+//
+// Where the lease is in doubt by the wall clock, the next heartbeat decides, and its answer has to come soon.
 type leaseKeeper struct {
 	tenure      *tenure
 	coordinator coordinator
 	every       time.Duration
+	soon        time.Duration // how long the first word of the coordinator may take after a doubt
+	static      bool
 	end         context.CancelFunc
 	done        sync.WaitGroup
 
-	mu       sync.Mutex
-	lease    *lease.Lease
-	lastGood time.Time
-	trouble  error // of the last heartbeat
+	mu      sync.Mutex
+	clocks  *clocks
+	trouble error // of the last heartbeat
 }
 
 func newLeaseKeeper(t *tenure, c coordinator) *leaseKeeper {
-	now := time.Now()
 	p := t.m.plan
-	return &leaseKeeper{tenure: t, coordinator: c, every: p.HeartbeatInterval, lease: lease.New(termsOf(p), now), lastGood: now}
+	return &leaseKeeper{
+		tenure: t, coordinator: c, every: p.HeartbeatInterval, soon: min(p.HeartbeatInterval+p.CallTimeout, p.Lease),
+		static: t.m.instanceID() != nil, clocks: newClocks(termsOf(p)),
+	}
 }
 
 func termsOf(p *config.Plan) lease.Terms {
@@ -85,16 +92,16 @@ func (k *leaseKeeper) stop() {
 // keep sends a heartbeat at each interval. A heartbeat is given no longer than the lease.
 func (k *leaseKeeper) keep(ctx context.Context) {
 	for ctx.Err() == nil {
-		sent, joining := time.Now(), k.coordinator.joining()
+		sent, joining := k.now(), k.coordinator.joining()
 		if k.tenure.wanted(joining) && k.beatOnce(ctx, sent, joining) {
 			return
 		}
-		_ = link.Sleep(ctx, time.Until(sent.Add(k.every)))
+		_ = link.Sleep(ctx, time.Until(sent.at.Add(k.every)))
 	}
 }
 
 // beatOnce sends a heartbeat and says whether the membership is over.
-func (k *leaseKeeper) beatOnce(ctx context.Context, sent time.Time, joining bool) (over bool) {
+func (k *leaseKeeper) beatOnce(ctx context.Context, sent moment, joining bool) (over bool) {
 	err := k.beat(ctx)
 	return ctx.Err() == nil && k.take(sent, joining, err)
 }
@@ -112,32 +119,41 @@ func (k *leaseKeeper) guard(ctx context.Context) {
 }
 
 func (k *leaseKeeper) beat(ctx context.Context) error {
-	ctx, cancel := context.WithDeadline(ctx, k.until())
+	ctx, cancel := context.WithDeadline(ctx, k.patience())
 	defer cancel()
 	return k.coordinator.heartbeat(ctx, k.tenure.memberID, k.tenure.generation.Load())
+}
+
+// patience is until when a heartbeat may be answered.
+func (k *leaseKeeper) patience() time.Time {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	end := k.clocks.end()
+	if soon := time.Now().Add(k.soon); k.clocks.inDoubt() && soon.Before(end) {
+		return soon
+	}
+	return end
 }
 
 func (k *leaseKeeper) until() time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.lease.End()
+	return k.clocks.end()
 }
 
 // take counts an answer and says whether the membership is over. joining is how it was when the heartbeat was sent.
-func (k *leaseKeeper) take(sent time.Time, joining bool, err error) (over bool) {
+func (k *leaseKeeper) take(sent moment, joining bool, err error) (over bool) {
 	rebalancing := errors.Is(err, sarama.ErrRebalanceInProgress)
 	k.mu.Lock()
 	switch {
 	case err == nil:
-		k.lease.Good(sent)
-		k.lastGood = sent
+		k.clocks.good(sent)
 	case rebalancing:
-		k.lease.Rebalancing(sent, joining)
-		k.lastGood = sent
+		k.clocks.rebalancing(sent, joining)
 	}
 	refused := link.Refused(err) && !link.Refused(k.trouble)
 	k.trouble = err
-	over = isRemoval(err) || !time.Now().Before(k.lease.End())
+	over = isRemoval(err) || k.passedOver(joining, err) || k.clocks.over() || k.clocks.inDoubt()
 	k.mu.Unlock()
 	switch {
 	case over:
@@ -161,7 +177,7 @@ func (k *leaseKeeper) lost(err error) *LeaseError {
 	if err == nil {
 		err = errNoAnswer // the heartbeat after a good one is still out
 	}
-	return &LeaseError{Silence: time.Since(k.lastGood), Err: err}
+	return &LeaseError{Silence: time.Since(k.clocks.lastGood), Err: err}
 }
 
 // isRemoval finds the answers by which the coordinator says that the member is no longer one. ILLEGAL_GENERATION is not among them:
@@ -170,12 +186,32 @@ func isRemoval(err error) bool {
 	return errors.Is(err, sarama.ErrUnknownMemberId) || errors.Is(err, sarama.ErrFencedInstancedId)
 }
 
-// assigned marks the end of a rebalance round.
-func (k *leaseKeeper) assigned(at time.Time) {
+// passedOver finds the answer that says of a static member that its group has gone on without it: a round waits for one that does not
+// join no longer than its rebalance timeout, and keeps it, with what it reported last (KIP-345). A dynamic one is removed. The answer says
+// nothing while a join or sync is out, nor just after: the assignment may not have been heard yet.
+func (k *leaseKeeper) passedOver(joined bool, err error) bool {
+	if !k.static || !errors.Is(err, sarama.ErrIllegalGeneration) || joined || k.coordinator.joining() {
+		return false
+	}
+	at, out := k.coordinator.synced()
+	return !out && !at.IsZero() && time.Since(at) > k.every
+}
+
+// assigned marks the end of a rebalance round. The broker's clocks may run since the sync was sent: the answer may have lain about, in a
+// process that was frozen say. Where that was long ago the next heartbeat has to tell soon.
+func (k *leaseKeeper) assigned() {
+	sent, _ := k.coordinator.synced()
+	now := k.now()
+	ago := max(min(now.at.Sub(sent), k.tenure.m.plan.Lease-k.soon), 0)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.lease.Good(at)
-	k.lastGood = at
+	k.clocks.good(now.less(ago))
+}
+
+func (k *leaseKeeper) now() moment {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.clocks.now()
 }
 
 // left is how long the lease lasts without further news.

@@ -132,20 +132,126 @@ func TestOnlyAJoinThatIsOutKeepsTheLeaseInARound(t *testing.T) {
 	}
 }
 
-// The end of a round is news from the coordinator, as a good heartbeat is.
-func TestAnAssignmentBeginsTheLeaseAnew(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		m, begin := newConsumer(t, nil).Detach(ctx, stored), time.Now()
-		own, end := m.Begin(session(), consumer.Coordinator{Beat: silence})
-		defer end()
-		const after = 20 * time.Second
-		time.Sleep(after)
-		m.Assign(nil, 2)
-		<-own.Work().Done()
-		if took, want := time.Since(begin), after+plan(t).Lease; took != want {
-			t.Errorf("cancelled after %v, want %v", took, want)
-		}
+// beginSilent begins a session of which no heartbeat is answered; change may make the coordinator another one.
+func beginSilent(t *testing.T, conf func(*consumer.Config), change func(*consumer.Coordinator)) (*consumer.Member, context.Context) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	m := newConsumer(t, conf).Detach(ctx, stored)
+	c := consumer.Coordinator{Beat: silence}
+	if change != nil {
+		change(&c)
+	}
+	own, end := m.Begin(session(), c)
+	t.Cleanup(func() {
+		cancel()
+		end()
+		m.Wait()
 	})
+	return m, own.Work()
+}
+
+// The end of a round is news from the coordinator, as a good heartbeat is. It counts from the sending of the sync: the broker's clocks
+// start no earlier, and the answer may have lain about in a process that was frozen. Where it was sent long ago, the next heartbeat has to
+// be answered soon.
+func TestAnAssignmentBeginsTheLeaseAnew(t *testing.T) {
+	const after = 20 * time.Second
+	soon := plan(t).HeartbeatInterval + plan(t).CallTimeout
+	for before, left := range map[time.Duration]time.Duration{
+		0:                plan(t).Lease,
+		10 * time.Second: plan(t).Lease - 10*time.Second,
+		time.Hour:        soon,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			begin := time.Now()
+			m, work := beginSilent(t, nil, func(c *consumer.Coordinator) {
+				c.Synced = func() (time.Time, bool) { return time.Now().Add(-before), false }
+			})
+			time.Sleep(after)
+			m.Assign(nil, 2)
+			<-work.Done()
+			if took, want := time.Since(begin), max(after+left, plan(t).Lease); took != want {
+				t.Errorf("synced %v before: cancelled after %v, want %v", before, took, want)
+			}
+		})
+	}
+}
+
+// A machine that was suspended may not have counted the time, and one whose clock was set has. The coordinator knows, if it answers soon.
+func TestTheLeaseIsInDoubtByTheWallClock(t *testing.T) {
+	const leap = 10 * time.Second
+	for name, test := range map[string]struct {
+		answer func(ctx context.Context) error
+		want   time.Duration // from the leap
+	}{
+		"the coordinator answers well": {func(context.Context) error { return nil }, 0},
+		"it does not answer":           {silence, plan(t).CallTimeout + 2*plan(t).HeartbeatInterval},
+		"nobody is there":              {func(context.Context) error { return errors.New("connection refused") }, plan(t).HeartbeatInterval},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var leapt atomic.Bool
+				m, work := beginSilent(t, nil, func(c *consumer.Coordinator) {
+					c.Beat = func(ctx context.Context) error {
+						if !leapt.Load() {
+							return nil
+						}
+						return test.answer(ctx)
+					}
+				})
+				time.Sleep(leap)
+				synctest.Wait()
+				leapt.Store(true)
+				begin := time.Now()
+				m.SetClock(func() time.Time { return time.Now().Round(0).Add(time.Hour) })
+				if test.want == 0 {
+					time.Sleep(10 * plan(t).HeartbeatInterval)
+					m.SetClock(func() time.Time { return time.Now().Round(0) })
+					if work.Err() != nil {
+						t.Errorf("cancelled with %v", context.Cause(work))
+					}
+					return
+				}
+				<-work.Done()
+				if took := time.Since(begin); took > test.want || took >= plan(t).Lease-leap {
+					t.Errorf("cancelled after %v, want %v at most", took, test.want)
+				}
+			})
+		})
+	}
+}
+
+// E20: a group does not wait for a static member longer than its rebalance timeout, and does not remove it either. That its generation is
+// over then means that others may have its partitions. It means nothing around a join of its own, and a dynamic member is removed.
+func TestAStaticMemberThatWasPassedOverStopsAtOnce(t *testing.T) {
+	long := func() (time.Time, bool) { return time.Now().Add(-time.Hour), false }
+	for name, test := range map[string]struct {
+		instance string
+		joining  bool
+		synced   func() (time.Time, bool)
+		lost     bool
+	}{
+		"static":                  {"i-1", false, long, true},
+		"static, joining":         {"i-1", true, long, false},
+		"static, in its sync":     {"i-1", false, func() (time.Time, bool) { return time.Now().Add(-time.Hour), true }, false},
+		"static, just in a sync":  {"i-1", false, func() (time.Time, bool) { return time.Now(), false }, false},
+		"static, of another line": {"i-1", false, func() (time.Time, bool) { return time.Time{}, false }, false},
+		"dynamic":                 {"", false, long, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, work := beginSilent(t, func(c *consumer.Config) {
+					c.Sarama = sarama.NewConfig()
+					c.Sarama.Version, c.Sarama.Consumer.Group.InstanceId = sarama.V2_8_0_0, test.instance
+				}, func(c *consumer.Coordinator) {
+					c.Beat = func(context.Context) error { return sarama.ErrIllegalGeneration }
+					c.Joining, c.Synced = func() bool { return test.joining }, test.synced
+				})
+				time.Sleep(plan(t).HeartbeatInterval)
+				synctest.Wait()
+				if lost := work.Err() != nil; lost != test.lost {
+					t.Errorf("cancelled: %v, with %v", lost, context.Cause(work))
+				}
+			})
+		})
+	}
 }

@@ -111,7 +111,7 @@ func (t *tenure) wanted(joining bool) bool {
 // assigned hears an assignment, in a session or before the next one.
 func (t *tenure) assigned(generation int32) {
 	t.generation.Store(generation)
-	t.lease.assigned(time.Now())
+	t.lease.assigned()
 }
 
 // othersWait hears that the group rebalances while no join of ours is out. Nobody else would tell a member that stops: sarama's session

@@ -44,7 +44,17 @@ func (l *Link) Left() bool {
 // block.
 func (l *Link) Joining() bool {
 	ln := l.group.current()
-	return ln != nil && ln.joining()
+	return ln != nil && ln.waitsFor(keyJoinGroup)
+}
+
+// Synced returns when the last SyncGroup was sent on the group connection, zero for never on the present one, and whether it is still
+// out, in the sense of [Link.Joining]. The broker's clocks of the member start no earlier than that.
+func (l *Link) Synced() (at time.Time, out bool) {
+	ln := l.group.current()
+	if ln == nil {
+		return time.Time{}, false
+	}
+	return ln.synced(), ln.waitsFor(keySyncGroup)
 }
 
 // RefreshCoordinator looks the coordinator of the Link's own group up, whichever broker answers first, once for all who ask at the

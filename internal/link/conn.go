@@ -12,6 +12,7 @@ const (
 	keyJoinGroup  = 11
 	keyLeaveGroup = 13
 	keySyncGroup  = 14
+	noRequest     = -1
 	keyEnd        = 6 // size int32, API key int16
 )
 
@@ -22,10 +23,10 @@ type conn struct {
 	net.Conn          // plain bytes: the TLS connection where there is one
 	raw      net.Conn // the socket
 	long     time.Duration
-	slow     atomic.Bool // the last request was a join or a sync
-	joining  atomic.Bool // a join is out, and nothing of its answer has come
-	leaving  atomic.Bool // a leave is out
-	left     atomic.Bool // it was answered
+	slow     atomic.Bool               // the last request was a join or a sync
+	out      atomic.Int32              // API key of the request of which nothing of the answer has come; -1 for none
+	synced   atomic.Pointer[time.Time] // when the last sync was sent
+	left     atomic.Bool               // a leave was answered
 	dead     atomic.Bool
 }
 
@@ -34,8 +35,11 @@ func (c *conn) Write(b []byte) (int, error) {
 	if len(b) >= keyEnd {
 		key := binary.BigEndian.Uint16(b[keyEnd-2:])
 		c.slow.Store(key == keyJoinGroup || key == keySyncGroup)
-		c.joining.Store(key == keyJoinGroup)
-		c.leaving.Store(key == keyLeaveGroup)
+		c.out.Store(int32(key))
+		if key == keySyncGroup {
+			now := time.Now()
+			c.synced.Store(&now)
+		}
 	}
 	n, err := c.Conn.Write(b)
 	return n, c.fatal(err)
@@ -50,11 +54,8 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	if n > 0 {
-		c.joining.Store(false)
-		if c.leaving.CompareAndSwap(true, false) {
-			c.left.Store(true)
-		}
+	if n > 0 && c.out.Swap(noRequest) == keyLeaveGroup {
+		c.left.Store(true)
 	}
 	return n, c.fatal(err)
 }

@@ -3,6 +3,7 @@ package link_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/IBM/sarama"
 
@@ -24,7 +25,7 @@ func TestJoiningLastsUntilTheAnswer(t *testing.T) {
 	w.answers["JoinGroupRequest"] = sarama.NewMockJoinGroupResponse(t).SetError(sarama.ErrRebalanceInProgress)
 	w.answer()
 	l := w.link(t, nil)
-	if l.Joining() {
+	if at, out := l.Synced(); l.Joining() || out || !at.IsZero() {
 		t.Error("joining without a connection")
 	}
 	b := coordinator(t, l)
@@ -42,14 +43,19 @@ func TestJoiningLastsUntilTheAnswer(t *testing.T) {
 		t.Error("still joining after the answer")
 	}
 	w.wire.hold(t, syncGroup)
+	before := time.Now()
 	sync := async(func() error { _, err := b.SyncGroup(&sarama.SyncGroupRequest{}); return err })
 	eventually(t, "the sync is out", func() bool { return w.wire.count(syncGroup) == 1 })
-	if l.Joining() {
-		t.Error("joining during a sync")
+	at, out := l.Synced()
+	if l.Joining() || !out || at.Before(before) || at.After(time.Now()) {
+		t.Errorf("joining %v during a sync that was sent %v after its call, out %v", l.Joining(), at.Sub(before), out)
 	}
 	_ = l.Close()
 	if err := wait(t, "sync", sync); err == nil {
 		t.Error("the sync succeeded")
+	}
+	if _, out := l.Synced(); out {
+		t.Error("the sync is still out")
 	}
 }
 

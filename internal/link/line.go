@@ -84,9 +84,18 @@ func (ln *line) dead() bool {
 	return c != nil && c.dead.Load()
 }
 
-func (ln *line) joining() bool {
+// waitsFor says that a request of this kind is out.
+func (ln *line) waitsFor(key int32) bool {
 	c := ln.conn.Load()
-	return c != nil && c.joining.Load() && !c.dead.Load()
+	return c != nil && c.out.Load() == key && !c.dead.Load()
+}
+
+// synced is when the last sync was sent, zero for never.
+func (ln *line) synced() time.Time {
+	if c := ln.conn.Load(); c != nil && c.synced.Load() != nil {
+		return *c.synced.Load()
+	}
+	return time.Time{}
 }
 
 func (ln *line) left() bool {
