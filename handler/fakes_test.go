@@ -121,12 +121,13 @@ type memberSession struct {
 	ask      func(context.Context)
 	release  func(context.Context)
 	settle   func(context.Context) error
+	limit    int // of a text
 }
 
 var _ member.Session = (*memberSession)(nil)
 
 func newMemberSession() *memberSession {
-	m := &memberSession{session: newSession()}
+	m := &memberSession{session: newSession(), limit: 4096}
 	m.work, m.stopWork = context.WithCancelCause(context.Background())
 	return m
 }
@@ -179,7 +180,7 @@ func (c committer) Settled(ctx context.Context) error {
 	return nil
 }
 
-func (c committer) MaxMetadata() int { return 4096 }
+func (c committer) MaxMetadata() int { return c.m.limit }
 
 func (c committer) Release(ctx context.Context) {
 	if c.m.release != nil {

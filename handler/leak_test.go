@@ -3,6 +3,7 @@ package handler_test
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -144,6 +145,50 @@ func TestIdleRunnersHoldNoMessage(t *testing.T) {
 				}
 			}
 			g.end()
+		})
+	}
+}
+
+// The same with partitions that come and go: what the handler remembers of them is level, and nothing in the end.
+func TestNothingIsRememberedOfPartitionsThatHaveGone(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		inVirtualTime(t, func(t *testing.T) {
+			g := newGroup(t, ordered(t, handler.ByKey, 40), obedient(time.Minute))
+			g.logs.quiet = true
+			m := newMemberSession()
+			g.s = m.session
+			for i := range 1000 {
+				var session sarama.ConsumerGroupSession = m
+				if plain {
+					session = m.session
+				}
+				held := []int32{int32(i % 40), int32(i * 7 % 40), int32(i * 11 % 40)}
+				slices.Sort(held)
+				held = slices.Compact(held)
+				g.assign(held...)
+				var claims []<-chan struct{}
+				for _, p := range held {
+					claims = append(claims, g.consumeIn(session, newClaim(p, 3)))
+				}
+				time.Sleep(10 * time.Second)
+				m.cancel(sarama.ErrRebalanceInProgress)
+				for _, done := range claims {
+					<-done
+				}
+				if n := g.Entries(); n > 3*len(held)+1 { // each has a chain, and lingers or has a stray
+					t.Fatalf("%d entries after %d rebalances", n, i+1)
+				}
+				_ = g.Cleanup(session)
+				next := newMemberSession()
+				next.work, next.generation = m.work, m.generation
+				m, g.s = next, next.session
+			}
+			g.assign()
+			synctest.Wait()
+			g.end()
+			if n := g.Entries(); n != 0 {
+				t.Errorf("%d entries in the end", n)
+			}
 		})
 	}
 }

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/IBM/sarama"
-
 	"github.com/evenkeel-go/evenkeel/internal/schedule"
 )
 
@@ -61,7 +59,8 @@ func limitsOf(o Options) limits {
 
 func newPool(h Handler, o Options) *pool {
 	return &pool{
-		handler: h, limits: limitsOf(o), keys: newKeys(o), procs: runtime.GOMAXPROCS(0), hooks: sortHooks(o.Hooks, o.Logger), logger: o.Logger, base: time.Now(), owner: rand.Uint64(), //nolint:gosec // told apart, not secret
+		handler: h, limits: limitsOf(o), keys: newKeys(o), procs: runtime.GOMAXPROCS(0), hooks: sortHooks(o.Hooks, o.Logger), logger: o.Logger,
+		base: time.Now(), owner: rand.Uint64(), //nolint:gosec // told apart, not secret
 		claims: map[Claim]*claim{}, strays: map[Claim]*claim{}, kept: map[Claim]*claim{},
 	}
 }
@@ -148,113 +147,4 @@ func (p *pool) retireLocked(r *runner) (idle chan struct{}) {
 		p.spare = append(p.spare, r)
 	}
 	return p.idleLocked()
-}
-
-// enterLocked makes c the claim of its partition. As long as a task of an earlier claim of it still runs, nothing starts: the
-// tasks of a partition never overlap, not even with one that was given up.
-func (p *pool) enterLocked(c *claim) {
-	p.claims[c.key] = c
-	p.blockLocked(c)
-}
-
-func (p *pool) blockLocked(c *claim) {
-	if s := p.strays[c.key]; s != nil {
-		c.before, s.after = s, c
-	}
-}
-
-// closeLocked takes c out of service: what has not started is dropped, what has ended is settled, and what runs goes on. A runner
-// that finds the end of the intake does it as well as the claim's loop.
-func (p *pool) closeLocked(c *claim) {
-	c.closed = true
-	c.lineup.clear()
-	for r := c.active; r != nil; r = r.after {
-		r.cutLocked()
-		r.settleLocked(r.n - 1)
-	}
-	if c.queued {
-		c.queued = false
-		p.ring.Remove(c)
-	}
-}
-
-// leaveLocked ends c. A task that still runs is a stray from now on, and its result is dropped.
-func (p *pool) leaveLocked(c *claim) (abandoned int) {
-	c.left = true
-	if c.kept {
-		c.kept = false
-		delete(p.kept, c.key)
-		p.stray -= c.flight
-	}
-	p.held -= c.view.bytes + int64(c.view.backlog)*overhead
-	if p.claims[c.key] == c {
-		delete(p.claims, c.key)
-	}
-	if c.flight > 0 {
-		p.strays[c.key] = c
-	}
-	p.stray += c.flight
-	p.counts.Abandoned += int64(c.flight)
-	return c.flight
-}
-
-// returnedLocked takes note that a stray task of c has returned. The last one lets the next claim of the partition start.
-func (p *pool) returnedLocked(c *claim) {
-	if c.flight > 0 {
-		return
-	}
-	if p.strays[c.key] == c {
-		delete(p.strays, c.key)
-	}
-	if next := c.after; next != nil {
-		next.before, c.after = nil, nil
-		p.readyLocked(next)
-	}
-}
-
-// keepLocked lets the tasks of c go on without a claim.
-func (p *pool) keepLocked(c *claim) {
-	c.kept = true
-	if p.claims[c.key] == c {
-		delete(p.claims, c.key)
-	}
-	p.kept[c.key] = c
-	p.stray += c.flight
-}
-
-// unkeepLocked takes back what keepLocked did.
-func (p *pool) unkeepLocked(c *claim) {
-	c.kept = false
-	delete(p.kept, c.key)
-	p.claims[c.key] = c
-	p.stray -= c.flight
-}
-
-// adoptLocked gives the tasks of a kept claim to the next one of the partition, with what has ended of them already, and returns their
-// messages.
-func (p *pool) adoptLocked(c, old *claim) map[int64]*sarama.ConsumerMessage {
-	delete(p.kept, old.key)
-	p.stray -= old.flight
-	p.held -= old.view.bytes + int64(old.view.backlog)*overhead
-	inHand := map[int64]*sarama.ConsumerMessage{}
-	c.ended, c.failed = old.ended, old.failed
-	for _, f := range old.failed {
-		c.adoptScope(f.task)
-		inHand[f.task.Offset] = f.task.ConsumerMessage
-		c.lineup.holdFailed(f)
-	}
-	for r := old.active; r != nil; {
-		next := r.after
-		old.dischargeLocked(r)
-		r.claim = c
-		c.enlistLocked(r)
-		for i := r.done; i < r.n; i++ {
-			c.adoptScope(r.task(i))
-			inHand[r.task(i).Offset] = r.task(i).ConsumerMessage
-			c.lineup.hold(r, i)
-		}
-		r = next
-	}
-	old.flight, old.kept = 0, false
-	return inHand
 }

@@ -96,6 +96,9 @@ func (l *loop) weighLocked() {
 	}
 }
 
+// unweighLocked takes what a claim holds out of the sum.
+func (p *pool) unweighLocked(c *claim) { p.held -= c.view.bytes + int64(c.view.backlog)*overhead }
+
 // carriesLocked is what the claim's running and failed tasks hold.
 func (c *claim) carriesLocked() (n int, bytes int64) {
 	for r := c.active; r != nil; r = r.after {

@@ -209,3 +209,55 @@ func TestPausedClaimResumesAtItsEnd(t *testing.T) {
 		}
 	})
 }
+
+// G9: all claims together hold no more than the member may, and each goes on with one message however much the others hold.
+func TestTheMemberIsBoundedToo(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		o := options(t)
+		o.BacklogBytes, o.Plan.BacklogMessages = 3000, 100
+		g := newGroup(t, o, deaf(time.Minute))
+		big, small := newClaim(0, 0), newClaim(1, 0)
+		value := make([]byte, 2500)
+		big.messages <- &sarama.ConsumerMessage{Topic: topic, Value: value}
+		g.consume(big)
+		g.consume(small)
+		time.Sleep(time.Second)
+		small.put(0, 2)
+		time.Sleep(time.Second)
+		if !small.isPaused() {
+			t.Error("a second message was let in beyond the bound")
+		}
+		time.Sleep(time.Minute)
+		if small.isPaused() {
+			t.Error("still paused when there is room")
+		}
+		time.Sleep(2 * time.Minute)
+		g.wantCommitted(1, 2)
+		g.end()
+	})
+}
+
+// An adopted task counts for the bound of its claim as it did before: as running, which is bounded by the slots.
+func TestAnAdoptedTaskTakesNoRoom(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		o := ordered(t, handler.ByKey, 1)
+		o.Plan.BacklogBytes = 4000
+		r := begin(t, o, false, deaf(time.Hour))
+		message := func(o int64, size int) *sarama.ConsumerMessage {
+			return &sarama.ConsumerMessage{Topic: topic, Offset: o, Value: make([]byte, size)}
+		}
+		r.log = append(r.log, message(0, 3000))
+		r.claim.messages <- message(0, 3000)
+		time.Sleep(30 * time.Minute)
+		r.rejoin()
+		time.Sleep(time.Hour) // the adopted task has ended
+		for o := range int64(3) {
+			r.claim.messages <- message(1+o, 500)
+		}
+		time.Sleep(time.Minute)
+		if r.claim.isPaused() {
+			t.Error("paused with a third of the bound waiting")
+		}
+		r.group.end()
+	})
+}

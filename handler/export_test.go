@@ -1,0 +1,17 @@
+package handler
+
+// Entries is how many entries all maps have together that know partitions.
+func (g *GroupHandler) Entries() int {
+	g.mu.Lock()
+	n := len(g.commits)
+	g.mu.Unlock()
+	g.pool.mu.Lock()
+	n += len(g.pool.claims) + len(g.pool.strays) + len(g.pool.kept)
+	g.pool.mu.Unlock()
+	g.heard.mu.Lock()
+	defer g.heard.mu.Unlock()
+	return n + len(g.heard.chains)
+}
+
+// MaxPending is how many messages an account follows beyond an unfinished one.
+const MaxPending = maxPending
