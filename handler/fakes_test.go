@@ -132,6 +132,13 @@ func newMemberSession() *memberSession {
 	return m
 }
 
+// another is the next session of the same member.
+func (m *memberSession) another() *memberSession {
+	next := newMemberSession()
+	next.work, next.stopWork, next.generation = m.work, m.stopWork, m.GenerationID()
+	return next
+}
+
 func (m *memberSession) Work() context.Context { return m.work }
 func (m *memberSession) Stopping() bool        { return m.stopping }
 

@@ -179,9 +179,8 @@ func TestNothingIsRememberedOfPartitionsThatHaveGone(t *testing.T) {
 					t.Fatalf("%d entries after %d rebalances", n, i+1)
 				}
 				_ = g.Cleanup(session)
-				next := newMemberSession()
-				next.work, next.generation = m.work, m.generation
-				m, g.s = next, next.session
+				m = m.another()
+				g.s = m.session
 			}
 			g.assign()
 			synctest.Wait()
