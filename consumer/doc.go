@@ -34,8 +34,9 @@
 //     is not cut off by a read timeout.
 //   - G4 A task whose partition stays with, or comes back to, this member is not started again: it goes on through rebalances, lost
 //     heartbeats, a claim that failed, and a coordinator that moves, restarts or dies, as long as a new one is there before the lease is
-//     over. Its result is committed by the next claim. It needs one balance strategy alone: where a second one is offered, a task goes on
-//     through a cooperative rebalance in which its claim stays, and through nothing else.
+//     over. Its result is committed by the next claim, and so is one that had not been answered when the session ended. It needs one balance
+//     strategy alone: where a second one is offered, a task goes on through a cooperative rebalance in which its claim stays, and through
+//     nothing else.
 //   - G5 A commit carries the generation of the latest assignment that was received while the claim is held, and nothing is sent for a
 //     partition once its claim has ended: a late result never overwrites the next owner's progress.
 //   - G10 Stopping is bounded: the plan's StopGrace (or what G3 leaves of it), with cancellation at its end, or at its start where tasks are too long to be waited
@@ -49,7 +50,8 @@
 //   - G12 Every task runs under a lease. Heartbeats of our own go out at the heartbeat interval; when none was answered well for
 //     config.Plan.Lease (the shorter of session and rebalance timeout, less 5 s), or when the coordinator says that the member is
 //     none, every task is cancelled with a [LeaseError], before the broker can have given its partition away. The bound does not grow
-//     with the duration of the tasks. Two exceptions: a task that ignores its context runs on, and is counted; and where a partition is
+//     with the duration of the tasks. Where by the wall clock it is over, which a suspended machine may show, the next heartbeat
+//     decides, and has to be answered within 5 s. Two exceptions: a task that ignores its context runs on, and is counted; and where a partition is
 //     taken by fiat (the same instance ID started twice, a member removed by an administrator) both run until the next heartbeat. Of two
 //     members with one instance ID the first ends with a [FatalError].
 //

@@ -110,7 +110,8 @@
 // # How many slots
 //
 // Options.Slots is how many tasks run at once in this member. The default, as many as partitions are claimed, is right as long as a task
-// costs this process little, and by partition no more could run. By key or without order more are of use: set what the machine bears. Where tasks take a core, a licence or much memory each, set what the machine has; partitions then take turns.
+// costs this process little, and by partition no more could run. By key or without order more are of use: set what the machine bears.
+// Where tasks take a core, a licence or much memory each, set what the machine has; partitions then take turns.
 // One slot makes a strictly serial consumer, which old handlers ([Legacy]) may count on. A stray keeps its slot until it returns.
 //
 // # Hooks
