@@ -36,7 +36,8 @@
 //     heartbeats, a claim that failed, and a coordinator that moves, restarts or dies, as long as a new one is there before the lease is
 //     over. Its result is committed by the next claim, and so is one that had not been answered when the session ended. It needs one balance
 //     strategy alone: where a second one is offered, a task goes on through a cooperative rebalance in which its claim stays, and through
-//     nothing else.
+//     nothing else. And the member has to hear each assignment: where the group changes again before it has heard the first one, somebody
+//     else may have had its partitions, and the tasks are run again.
 //   - G5 A commit carries the generation of the latest assignment that was received while the claim is held, and nothing is sent for a
 //     partition once its claim has ended: a late result never overwrites the next owner's progress.
 //   - G10 Stopping is bounded: the plan's StopGrace (or what G3 leaves of it), with cancellation at its end, or at its start where tasks are too long to be waited
