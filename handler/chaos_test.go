@@ -54,6 +54,7 @@ type chaos struct {
 	order handler.Order
 	heard bool // assignments are heard, so that tasks go on from one session to the next
 	group *group
+	own   *ownCommits // nil over plain sessions
 }
 
 func newChaos(t *testing.T, seed uint64) *chaos {
@@ -78,6 +79,9 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 		o.Hooks = []any{&taskEnds{}, badHook{}}
 	}
 	c.heard = c.rnd.IntN(3) > 0
+	if c.heard && c.rnd.IntN(2) == 0 {
+		c.own = newOwnCommits(c)
+	}
 	c.group = newGroup(t, o, c.handle)
 	for p := range int32(1 + c.rnd.IntN(6)) {
 		c.audit.partitions[p] = newAudited(c.offsets(100), o.Order, c.key)
@@ -108,7 +112,12 @@ func (c *chaos) handle(ctx context.Context, m *handler.Task) (err error) {
 	try := c.tries.next(m.ConsumerMessage)
 	c.audit.started(m.ConsumerMessage)
 	ok := false
-	defer func() { c.audit.ended(m.ConsumerMessage, ok) }()
+	defer func() {
+		c.audit.ended(m.ConsumerMessage, ok)
+		if ok && c.own != nil {
+			c.own.succeeded(m.ConsumerMessage)
+		}
+	}()
 	if try > 3 {
 		ok = true // enough: there is an end
 		return nil
@@ -155,6 +164,9 @@ func (c *chaos) run() {
 	}
 	c.audit.mu.Lock()
 	defer c.audit.mu.Unlock()
+	if c.own != nil {
+		c.audit.faults = append(c.audit.faults, c.own.repeats()...)
+	}
 	if len(c.audit.faults) > 0 {
 		c.t.Error(strings.Join(c.audit.faults, "\n"))
 	}
@@ -174,30 +186,41 @@ func (c *chaos) unfinished() (n int) {
 
 // session claims all partitions once. A calm one revokes each claim by itself, the other ends the session.
 func (c *chaos) session(calm bool) {
-	s := &auditedSession{session: newSession(), audit: c.audit, revoked: make(chan struct{})}
-	s.session.generation = c.group.s.GenerationID()
-	c.group.s = s.session
+	s, revoked := c.newSession(), make(chan struct{})
 	if c.heard {
 		c.assign()
 	} else {
-		s.session.next()
+		c.group.s.next()
 	}
 	var wg sync.WaitGroup
 	for p := range c.audit.partitions {
 		after := time.Duration(c.rnd.IntN(8000)) * time.Microsecond
 		buffer := []int{0, 1, 256}[c.rnd.IntN(3)]
-		wg.Go(func() { c.claim(s, p, buffer, after, calm) })
+		wg.Go(func() { c.claim(s, revoked, p, buffer, after, calm) })
 	}
 	if !calm {
 		time.Sleep(time.Duration(c.rnd.IntN(6000)) * time.Microsecond)
-		if c.rnd.IntN(2) == 0 {
+		switch {
+		case c.own != nil && c.own.gentle:
+			c.group.s.cancel(sarama.ErrRebalanceInProgress)
+		case c.rnd.IntN(2) == 0:
 			c.group.assign()
-			close(s.revoked)
-		} else {
-			s.cancel([]error{sarama.ErrRebalanceInProgress, sarama.ErrUnknownMemberId, nil}[c.rnd.IntN(3)])
+			close(revoked)
+		default:
+			c.group.s.cancel([]error{sarama.ErrRebalanceInProgress, sarama.ErrUnknownMemberId, nil}[c.rnd.IntN(3)])
 		}
 	}
 	wg.Wait()
+}
+
+func (c *chaos) newSession() sarama.ConsumerGroupSession {
+	fresh := newSession()
+	fresh.generation = c.group.s.GenerationID()
+	if c.own != nil {
+		return c.own.session(fresh)
+	}
+	c.group.s = fresh
+	return &auditedSession{session: fresh, audit: c.audit}
 }
 
 // assign tells the handler that it owns all partitions, and now and then that one has been somewhere else meanwhile.
@@ -206,14 +229,14 @@ func (c *chaos) assign() {
 	for p := range c.audit.partitions {
 		all = append(all, p)
 	}
-	if c.rnd.IntN(4) == 0 {
+	if c.rnd.IntN(4) == 0 && (c.own == nil || !c.own.gentle) {
 		c.group.assign(all[1:]...)
 	}
 	c.group.assign(all...)
 }
 
 // claim feeds a partition until it is revoked, or until all of it is committed.
-func (c *chaos) claim(s *auditedSession, p int32, buffer int, after time.Duration, calm bool) {
+func (c *chaos) claim(s sarama.ConsumerGroupSession, revoked <-chan struct{}, p int32, buffer int, after time.Duration, calm bool) {
 	_, messages := c.audit.claimed(p)
 	in := &claim{partition: p, initial: c.audit.committedOf(p), messages: make(chan *sarama.ConsumerMessage, buffer)}
 	done := make(chan struct{})
@@ -235,7 +258,7 @@ func (c *chaos) claim(s *auditedSession, p int32, buffer int, after time.Duratio
 			case <-time.After(time.Millisecond):
 			case <-revoke:
 				return
-			case <-s.revoked:
+			case <-revoked:
 				return
 			case <-done:
 				return
@@ -251,8 +274,7 @@ func (c *chaos) claim(s *auditedSession, p int32, buffer int, after time.Duratio
 // auditedSession tells each mark.
 type auditedSession struct {
 	*session
-	audit   *audit
-	revoked chan struct{} // closed: all claims close their messages
+	audit *audit
 }
 
 func (s *auditedSession) MarkOffset(_ string, p int32, offset int64, _ string) {

@@ -36,8 +36,9 @@ func (o *ownership) offer(n int) {
 
 func newOwnership() *ownership { return &ownership{chains: map[Claim]*chain{}} }
 
-// hear is the [strategy.Listener]. When it has returned, nothing starts any more on a partition that the assignment does not contain,
-// and what ran there beyond its claim is cancelled.
+// hear is the [strategy.Listener]. When it has returned, no runner begins with a task of a partition that the assignment does not contain,
+// and what ran there beyond its claim is cancelled. A runner that has just looked at the intake may not have called the handler yet: its
+// task counts as one that runs.
 func (o *ownership) hear(latest strategy.Assignment, generation int32) {
 	for _, c := range o.replace(latest, generation) {
 		if c.claim != nil {

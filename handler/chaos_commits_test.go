@@ -1,0 +1,136 @@
+package handler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/internal/member"
+)
+
+// ownCommits is the part of a chaos in which a member commits by itself: to a broker that takes its time, and that does not always answer,
+// nor store. A gentle one ends sessions in nothing but eager rebalances that leave the member all of its partitions.
+type ownCommits struct {
+	*chaos
+	gentle bool
+
+	mu     sync.Mutex
+	stored map[int32]member.Position
+	wins   map[int32]map[int64]int // successes of each message
+}
+
+func newOwnCommits(c *chaos) *ownCommits {
+	return &ownCommits{chaos: c, gentle: c.rnd.IntN(2) == 0, stored: map[int32]member.Position{}, wins: map[int32]map[int64]int{}}
+}
+
+// session begins the next one. Commits of the one before are refused from now on.
+func (o *ownCommits) session(s *session) sarama.ConsumerGroupSession {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	m := newMemberSession()
+	m.session, o.group.s = s, s
+	return &ownSession{m, o}
+}
+
+func (o *ownCommits) succeeded(m *sarama.ConsumerMessage) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.wins[m.Partition] == nil {
+		o.wins[m.Partition] = map[int64]int{}
+	}
+	o.wins[m.Partition][m.Offset]++
+}
+
+// repeats are messages that succeeded more than once although the partition was never anybody else's.
+func (o *ownCommits) repeats() (faults []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for p, wins := range o.wins {
+		for offset, n := range wins {
+			if n > 1 && o.gentle {
+				faults = append(faults, fmt.Sprintf("%d@%d succeeded %d times", p, offset, n))
+			}
+		}
+	}
+	return faults
+}
+
+type ownSession struct {
+	*memberSession
+	own *ownCommits
+}
+
+func (s *ownSession) Committer(_ string, partition int32) member.Committer {
+	return &ownCommitter{own: s.own, session: s.session, partition: partition}
+}
+
+// ownCommitter commits for a claim. It belongs to the claim's loop, and what asks for the loop.
+type ownCommitter struct {
+	own       *ownCommits
+	session   *session
+	partition int32
+	pending   *member.Position
+}
+
+var errSilent = errors.New("no answer")
+
+// moment is a pause that real brokers make too.
+func moment() { time.Sleep(time.Duration(rand.IntN(500)) * time.Microsecond) }
+
+// send stores what is pending, unless the broker knows of a later session.
+func (c *ownCommitter) send() {
+	c.own.mu.Lock()
+	defer c.own.mu.Unlock()
+	if c.pending == nil || c.own.group.s != c.session {
+		return
+	}
+	c.own.audit.marked(c.partition, c.pending.Offset)
+	c.own.stored[c.partition] = *c.pending
+	c.pending = nil
+}
+
+func (c *ownCommitter) Committed(ctx context.Context) (member.Position, error) {
+	moment()
+	c.own.mu.Lock()
+	defer c.own.mu.Unlock()
+	if p, ok := c.own.stored[c.partition]; ok {
+		return p, ctx.Err()
+	}
+	return member.Position{Offset: 0}, ctx.Err()
+}
+
+func (c *ownCommitter) Commit(p member.Position) {
+	c.pending = &p
+	if rand.IntN(3) > 0 {
+		c.send()
+	}
+}
+
+func (c *ownCommitter) Store(ctx context.Context, p member.Position) error {
+	moment()
+	c.pending = &p
+	c.send()
+	return ctx.Err()
+}
+
+func (c *ownCommitter) Settled(context.Context) error {
+	if rand.IntN(2) == 0 {
+		c.send()
+	}
+	if c.pending != nil {
+		return errSilent
+	}
+	return nil
+}
+
+func (c *ownCommitter) MaxMetadata() int { return 100 }
+
+func (c *ownCommitter) Release(context.Context) {
+	_ = c.Settled(context.Background())
+	c.pending = nil
+}
