@@ -138,26 +138,13 @@ func (l *loop) seeOff() {
 	if !l.givenUp() {
 		return
 	}
-	l.awaitReturn(shortWindDown)
+	l.awaitReturn(shortWindDown, func() {}) // results count for nothing
 	level, text := slog.LevelInfo, "the partition has not come back: its running tasks were cancelled, and the next owner runs them again"
 	if l.flying() {
 		level, text = slog.LevelWarn, "a task of a partition that has not come back did not return when its context was cancelled: its result will be dropped"
 	}
 	if l.pool.parted(l.claim) {
 		l.logger.LogAttrs(context.Background(), level, text)
-	}
-}
-
-// awaitReturn waits for the tasks to return.
-func (l *loop) awaitReturn(limit time.Duration) {
-	t := time.NewTimer(limit)
-	defer t.Stop()
-	for l.flying() {
-		select {
-		case <-l.wake:
-		case <-t.C:
-			return
-		}
 	}
 }
 

@@ -85,12 +85,17 @@ func (l *loop) drain() (r Reason, keep bool) {
 // giveUp cancels what still runs.
 func (l *loop) giveUp(r Reason) {
 	l.cancelTasks(l.cause(r))
-	t := time.NewTimer(r.windDown(l.plan))
+	l.awaitReturn(r.windDown(l.plan), l.settleAll)
+}
+
+// awaitReturn waits for the tasks to return, and does something with each that has.
+func (l *loop) awaitReturn(limit time.Duration, do func()) {
+	t := time.NewTimer(limit)
 	defer t.Stop()
 	for l.flying() {
 		select {
 		case <-l.wake:
-			l.settleAll()
+			do()
 		case <-t.C:
 			return
 		}

@@ -1,0 +1,91 @@
+package ownership_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/consumer"
+	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/test/kit"
+)
+
+// E5. Whoever has sent an eager join has given everything up, and the answer is lost: somebody else has the partition at once.
+func TestE5ATaskEndsWithTheLeaseWhenTheAnswerToAJoinIsLost(t *testing.T) {
+	eachEager(t, func(t *testing.T, s kit.Setting) {
+		g := s.Group(t, 1)
+		g.Produce(1)
+		gate, w := kit.NewGate(), newWire()
+		r, a := led(t, g, terms{}, lateSuccess(gate), w.member(g))
+		w.deafen(joinGroup)
+		r.join()
+		r.give(r.id)
+		owned := g.Note("the rival owns the partition")
+		r.handle(0)()
+		r.commit(1, rivals)
+		cancelled := g.UntilSeen(1, kit.Cancelled, kit.By("a"), kit.Is(handler.ErrLost))[0]
+		g.WantWithin("until the task is cancelled", owned, cancelled.At, g.Plan().Lease)
+		g.UntilSeen(1, kit.Returned, kit.By("a"))
+		a.Stop()
+		wantRivals(g, t, 1)
+		g.WantAtMost(0, kit.Committed, kit.By("a"), kit.From(1))
+		g.WantAtMost(1, kit.Started, kit.By("a"))
+	})
+}
+
+type sessionEndHook func(consumer.SessionEnd)
+
+func (f sessionEndHook) OnSessionEnd(e consumer.SessionEnd) { f(e) }
+
+// E10. A member that sends heartbeats and does not join, for a hook of its user's hangs, is removed when the rebalance timeout is over, and
+// its partition has another owner that instant.
+func TestE10ATaskEndsBeforeAMemberIsRemovedThatDoesNotJoin(t *testing.T) {
+	eachEager(t, func(t *testing.T, s kit.Setting) {
+		g := s.Group(t, 1)
+		g.Produce(1)
+		gate, hung := kit.NewGate(), kit.NewGate()
+		r, a := led(t, g, terms{}, lateSuccess(gate), func(c *consumer.Config) {
+			c.Hooks = append(c.Hooks, sessionEndHook(func(consumer.SessionEnd) { <-hung.Opened() }))
+		})
+		t.Cleanup(hung.Open)
+		removed := overstay(t, g, r)
+		g.WantAtMost(0, kit.Cancelled, kit.By("a"), kit.After(removed))
+		hung.Open()
+		a.Stop()
+		wantRivals(g, t, 1)
+		g.WantAtMost(0, kit.Committed, kit.By("a"), kit.From(1))
+		g.WantAtMost(1, kit.Started, kit.By("a"))
+	})
+}
+
+// E10. The member's join has got lost, and to its knowledge it is out: as long as the round is open nobody can have the partition. The
+// next heartbeat tells that the round has ended without it.
+func TestE10ATaskEndsWithTheHeartbeatAfterTheRoundThatAMemberMissed(t *testing.T) {
+	kit.Each(t, func(t *testing.T, s kit.Setting) {
+		g := s.Group(t, 1)
+		g.Produce(1)
+		gate, w := kit.NewGate(), newWire()
+		r, a := led(t, g, terms{}, lateSuccess(gate), w.member(g))
+		w.lose(joinGroup)
+		removed := overstay(t, g, r)
+		cancelled, _ := g.First(kit.Cancelled, kit.By("a"))
+		g.WantWithin("until the task is cancelled", removed, cancelled.At, g.Plan().HeartbeatInterval)
+		a.Stop()
+		wantRivals(g, t, 1)
+		g.WantAtMost(0, kit.Committed, kit.By("a"), kit.From(1))
+		g.WantAtMost(1, kit.Started, kit.By("a"))
+	}, everywhere()...)
+}
+
+// overstay begins a round that the member does not join, until the coordinator removes it for that and the rival has its partition. It
+// returns when that was.
+func overstay(t *testing.T, g *kit.Group, r *rival) (removed time.Time) {
+	t.Helper()
+	r.join()
+	removed = g.Note("the round has ended without a")
+	r.give(r.id)
+	r.handle(0)()
+	r.commit(1, rivals)
+	g.UntilSeen(1, kit.Cancelled, kit.By("a"), kit.Is(handler.ErrLost))
+	g.UntilSeen(1, kit.Returned, kit.By("a"))
+	return removed
+}

@@ -1,0 +1,65 @@
+package ownership_test
+
+import (
+	"testing"
+
+	"github.com/evenkeel-go/evenkeel/test/kit"
+)
+
+// E3. The member has joined a round of which it never hears the assignment, and another one had its partition in that generation. What
+// counts is the last assignment that was received, not the last join. Where the other one has left no trace nothing else tells.
+func TestE3AMissedGenerationIsNoProof(t *testing.T) {
+	kit.Each(t, func(t *testing.T, s kit.Setting) {
+		g, r, a := missed(t, s)
+		r.give(a.Status().MemberID)
+		again := g.UntilSeen(2, kit.Started, kit.By("a"))[1]
+		g.WantAtMost(0, kit.Cancelled, kit.After(again.At))
+		g.UntilSeen(1, kit.Cancelled, kit.By("a"), kit.AtOffset(0))
+		g.gate.Open()
+		g.UntilAllHandled()
+		a.Stop()
+		g.WantAtMost(2, kit.Started, kit.By("a"))
+	}, everywhere()...)
+}
+
+// E3. The other one has done the first message, and said so.
+func TestE3AMissedGenerationIsNoProofAgainstACommit(t *testing.T) {
+	kit.Each(t, func(t *testing.T, s kit.Setting) {
+		g, r, a := missed(t, s, 1)
+		r.give(a.Status().MemberID)
+		g.UntilSeen(1, kit.Started, kit.By("a"), kit.AtOffset(1))
+		g.UntilSeen(1, kit.Cancelled, kit.By("a"), kit.AtOffset(0))
+		g.gate.Open()
+		g.UntilAllHandled()
+		a.Stop()
+		g.WantAtMost(1, kit.Started, kit.By("a"), kit.AtOffset(0))
+	}, everywhere()...)
+}
+
+// gated is a group with the gate of its tasks.
+type gated struct {
+	*kit.Group
+	gate *kit.Gate
+}
+
+// missed lets the rival have the partition in a round in which the member's sync comes too late, commit what it is told, and begin the next
+// round, which it has to end.
+func missed(t *testing.T, s kit.Setting, commits ...int64) (g gated, r *rival, a *kit.Member) {
+	t.Helper()
+	g = gated{s.Group(t, 1), kit.NewGate()}
+	g.Produce(2)
+	w := newWire()
+	r, a = led(t, g.Group, terms{}, g.gate.Hold, w.member(g.Group))
+	w.hold(syncGroup)
+	r.join()
+	r.give(r.id)
+	r.handle(0)()
+	for _, o := range commits {
+		r.commit(o, rivals)
+	}
+	joined := r.beginJoin()
+	r.awaitCall()
+	w.pass(syncGroup)
+	joined()
+	return g, r, a
+}
