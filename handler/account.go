@@ -23,6 +23,7 @@ type account struct {
 	running bool
 	inHand  map[int64]*sarama.ConsumerMessage // adopted tasks whose messages may be delivered again
 	seen    int64                             // what lies below it was delivered again
+	spare   offset.Ranges                     // memory for the next map
 }
 
 // open begins at an offset, with what was finished beyond it earlier.
@@ -105,7 +106,8 @@ func (a *account) committable() int64 {
 func (a *account) position() member.Position {
 	s := offset.State{Stamp: a.stamp, Next: a.committable()}
 	if a.track != nil {
-		s.Finished = a.track.Ranges()
+		a.spare = a.track.RangesInto(a.spare)
+		s.Finished = a.spare
 	}
 	if a.running {
 		s.More = []offset.Section{{Tag: runningTag}}

@@ -18,14 +18,6 @@ func (r *Ring[T]) Push(e T) {
 	r.n++
 }
 
-// PushFront puts e at the front: its turn is not over.
-func (r *Ring[T]) PushFront(e T) {
-	r.grow()
-	r.head = (r.head + len(r.buf) - 1) % len(r.buf)
-	r.buf[r.head] = e
-	r.n++
-}
-
 // Pop removes the first element, false when there is none.
 func (r *Ring[T]) Pop() (T, bool) {
 	var zero T
