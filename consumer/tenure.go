@@ -156,8 +156,9 @@ func (m *membership) dismiss() {
 	m.commits.AwaitReleases(ctx)
 }
 
-// lastReleases is how long the commits may take of tasks that ended without a claim. Each is given 0.7 s.
-const lastReleases = time.Second
+// lastReleases is how long claims without a session may take to let go: tasks have a second to return when their contexts have ended, and
+// the last commit 0.7 s.
+const lastReleases = 2 * time.Second
 
 func (m *membership) waitForKept(t *tenure) {
 	if m.plan.StopCancelFirst {

@@ -14,7 +14,7 @@ type account struct {
 	stamp offset.Stamp
 	limit int             // of a commit's text
 	safe  int64           // how many offsets may lie open whatever becomes of them
-	owned bool            // the partition has been taken over: another member finds our stamp
+	begun bool            // the partition has been taken over, and what finishes counts
 	bare  bool            // nobody reads the stamp: a text is written for a map alone
 	track *offset.Tracker // nil by partition: there what is finished has no holes, unless an owner before us had another order
 	next  int64           // where track is nil: all below it is finished; -1 as long as nothing is known

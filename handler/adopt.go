@@ -26,7 +26,9 @@ var (
 func (l *loop) adopt(old *loop) {
 	var stored member.Position
 	var err error
-	l.meanwhile(func() { stored, err = l.committer.Committed(l.intake) })
+	l.meanwhile(func() {
+		stored, err = l.lookUp(func(p member.Position) bool { return stampOf(p) == old.account.stamp })
+	})
 	if l.intake.Err() != nil {
 		l.open = false
 		return
@@ -64,7 +66,6 @@ func refusal(running bool) string {
 
 // doubt says why somebody else may have had the partition since the claim before, nil when nobody can.
 func (l *loop) doubt(old *loop, stored member.Position, err error) error {
-	state, _ := offset.Decode(stored.Metadata, stored.Offset)
 	switch {
 	case old.memberID != l.group.MemberID():
 		return errNewMember
@@ -76,10 +77,16 @@ func (l *loop) doubt(old *loop, stored member.Position, err error) error {
 		return nil
 	case err != nil:
 		return errUnread
-	case state.Stamp != old.account.stamp:
+	case stampOf(stored) != old.account.stamp:
 		return errStamp
 	}
 	return nil
+}
+
+// stampOf is the stamp of a commit, zero where there is none.
+func stampOf(p member.Position) offset.Stamp {
+	state, _ := offset.Decode(p.Metadata, p.Offset)
+	return state.Stamp
 }
 
 // inherit moves what the old loop has to this one. The old one's goroutine has ended.

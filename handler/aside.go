@@ -22,6 +22,7 @@ func (l *loop) setAside(batch []*sarama.ConsumerMessage) {
 
 // deliverAside goes on with what was set aside, as far as there is room again.
 func (l *loop) deliverAside() {
+	before := len(l.aside)
 	for len(l.aside) > 0 && !l.crowded() {
 		batch := make([]*sarama.ConsumerMessage, 0, min(len(l.aside), schedule.MaxRun))
 		for len(batch) < cap(batch) && len(l.aside) > 0 && !l.crowded() {
@@ -29,7 +30,10 @@ func (l *loop) deliverAside() {
 				batch = append(batch, m)
 			}
 		}
-		l.startOrSettle(batch)
+		l.start(batch)
+	}
+	if len(l.aside) < before {
+		l.exchange() // there is more room, also where nothing of it has to run
 	}
 	if len(l.aside) == 0 {
 		l.aside = nil

@@ -9,6 +9,7 @@ import (
 	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/offset"
 )
 
 // asking is a member whose broker takes a minute for one of its answers.
@@ -124,4 +125,84 @@ func TestAFailedAdoptionBeginsWithWhatCame(t *testing.T) {
 		r.wantCommitted(0, 3)
 		r.group.end()
 	})
+}
+
+// What turns out to be in hand, or finished, when the answer has come takes no room any more: the claim goes on fetching.
+func TestWhatNeedNotRunTakesNoRoom(t *testing.T) {
+	for name, test := range map[string]struct {
+		messages int64
+		size     int
+		task     func(o int64) time.Duration
+	}{
+		"two large ones run":              {2, 2500, func(int64) time.Duration { return 5 * time.Hour }},
+		"many are finished behind a slow": {10_500, 1, func(o int64) time.Duration { return time.Duration(max(0, 1-o)) * 5 * time.Hour }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T) {
+				o := ordered(t, handler.None, 10)
+				o.Plan.BacklogBytes = 4000
+				r := begin(t, o, false, func(ctx context.Context, m *handler.Task) error { return deaf(test.task(m.Offset))(ctx, m) })
+				for o := range test.messages {
+					r.log = append(r.log, &sarama.ConsumerMessage{Topic: topic, Offset: o, Value: make([]byte, test.size)})
+				}
+				r.feed()
+				time.Sleep(time.Minute)
+				r.endSession(sarama.ErrRebalanceInProgress)
+				r.member.ask = slowly
+				r.assign(0)
+				r.claim = newClaim(0, 0)
+				r.claim.initial, r.claim.end = r.from, test.messages
+				r.done = r.consumeIn(r.member, r.claim)
+				r.feed()
+				time.Sleep(10 * time.Minute)
+				synctest.Wait()
+				running := r.Status().Running
+				if s := r.Status().Claims[0]; r.claim.isPaused() || s.Backlog != running || s.Bytes != int64(running*test.size) {
+					t.Errorf("paused %v with %d running: %d messages, %d bytes", r.claim.isPaused(), running, s.Backlog, s.Bytes)
+				}
+				time.Sleep(10 * time.Hour)
+				r.wantCommitted(0, test.messages)
+				r.group.end()
+			})
+		})
+	}
+}
+
+// feed delivers the log from where the claim starts.
+func (r *rejoining) feed() {
+	for _, m := range r.log[r.claim.initial:] {
+		again := *m
+		r.claim.messages <- &again
+	}
+}
+
+// A coordinator that has just taken over may give an old answer at an adoption too: that is no other owner's stamp.
+func TestAnOldAnswerEndsNoTask(t *testing.T) {
+	for name, old := range map[string]func(m *memberSession){
+		"nothing was committed": func(m *memberSession) { m.stored, m.text = -1, "" },
+		"another owner's": func(m *memberSession) {
+			m.text = offset.State{Stamp: offset.Stamp{Owner: 1, Count: 5}, Next: m.stored}.Encode(4096)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T) {
+				r := begin(t, options(t), false, deaf(time.Hour), "a")
+				time.Sleep(time.Minute)
+				r.endSession(sarama.ErrRebalanceInProgress)
+				stored, text, since := r.member.stored, r.member.text, time.Now()
+				m := r.member
+				m.ask = func(context.Context) {
+					if old(m); time.Since(since) > 700*time.Millisecond {
+						m.stored, m.text = stored, text
+					}
+				}
+				r.assign(0)
+				r.start()
+				time.Sleep(5 * time.Hour)
+				r.wantStarted(0)
+				r.wantCommitted(0, 1)
+				r.group.end()
+			})
+		})
+	}
 }

@@ -22,7 +22,9 @@ func (l *loop) begin(first int64) {
 	}
 	var stored member.Position
 	var err error
-	l.meanwhile(func() { stored, err = l.lookUp(known) })
+	l.meanwhile(func() {
+		stored, err = l.lookUp(func(p member.Position) bool { return p.Offset >= known })
+	})
 	if l.intake.Err() != nil {
 		l.open = false
 		return // revoked meanwhile: the answer may say no more than that
@@ -43,11 +45,11 @@ func (l *loop) begin(first int64) {
 	l.own(state.Stamp, known < 0)
 }
 
-// lookUp reads the commit, and again where it is older than what sarama was told: see startOf.
-func (l *loop) lookUp(known int64) (stored member.Position, err error) {
+// lookUp reads the commit, and again where the answer may be an old one: see startOf.
+func (l *loop) lookUp(recent func(member.Position) bool) (stored member.Position, err error) {
 	for range staleTries {
 		stored, err = l.committer.Committed(l.intake)
-		if err != nil || stored.Offset >= known || l.account.bare {
+		if err != nil || recent(stored) || l.account.bare {
 			break
 		}
 		l.sleep(stalePause)
@@ -112,18 +114,18 @@ func (l *loop) own(found offset.Stamp, unknown bool) {
 		l.account.stamp = offset.Stamp{Owner: own, Count: max(found.Count+1, time.Now().Unix())}
 	}
 	if l.account.bare && !unknown || !unknown && found.Owner == own {
-		l.account.owned = true
+		l.account.begun = true
 		return
 	}
 	l.lastCommit = l.pool.now()
 	start := l.account.position()
 	var err error
 	l.meanwhile(func() { err = l.committer.Store(l.intake, start) })
+	l.account.begun = true
 	switch {
 	case err == nil:
-		l.account.owned = true
 	case l.intake.Err() != nil, errors.Is(err, sarama.ErrUnknownMemberId), errors.Is(err, sarama.ErrFencedInstancedId):
-		l.open = false // revoked, or the membership is lost: nothing starts
+		l.open, l.account.begun = false, false // revoked, or the membership is lost: nothing starts
 	default:
 		l.logger.LogAttrs(context.Background(), slog.LevelWarn, "the partition could not be stamped as ours: going on without", attrError(err))
 	}

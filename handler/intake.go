@@ -43,13 +43,9 @@ func (l *loop) take(batch []*sarama.ConsumerMessage) {
 		l.beginAside()
 		return
 	}
-	l.startOrSettle(l.deliver(batch))
-}
-
-// startOrSettle starts what is left of a batch. Where that is nothing, the commit may go on past what is no longer there.
-func (l *loop) startOrSettle(batch []*sarama.ConsumerMessage) {
+	batch = l.deliver(batch)
 	l.start(batch)
-	if len(batch) == 0 && l.account.dirty {
+	if len(batch) == 0 && l.account.dirty { // nothing to run, and the commit may go on past what is no longer there
 		l.exchange()
 	}
 }

@@ -40,6 +40,7 @@ func (l *loop) keep(last context.Context, may bool) (n int, ok bool) {
 	}
 	if l.account.running = n > 0; l.account.running {
 		l.commit(l.pool.now())
+		_ = l.committer.Settled(last) // what has finished should be stored before others may have the partition
 	}
 	l.marked, l.mute = l.account.committable(), l.account.bare
 	l.pool.mu.Lock()
@@ -57,7 +58,7 @@ func (l *loop) unsettled(last context.Context) bool {
 		return true
 	}
 	l.settleAll() // what has ended since
-	return l.account.owned && l.committer.Settled(last) != nil
+	return l.account.begun && l.committer.Settled(last) != nil
 }
 
 // linger is the loop's goroutine after ConsumeClaim has returned. It ends when the next claim recalls it, or with the ownership.
@@ -91,15 +92,22 @@ func (l *loop) untilTheEnd() Reason {
 	}
 }
 
-// workIsOver gives the tasks up. At a stop the membership is sound: what had ended by then is committed.
+// workIsOver gives the tasks up. At a stop the membership is sound: their contexts have ended, and what returns in the time that tasks of
+// a claim have for it is committed.
 func (l *loop) workIsOver() Reason {
-	r := Lost
-	if errors.Is(context.Cause(l.work), ErrDraining) {
-		r = Stopping
-		l.settleAll()
+	if !errors.Is(context.Cause(l.work), ErrDraining) {
+		l.abandon(l.cause(Lost))
+		return Lost
 	}
-	l.abandon(l.cause(r))
-	return r
+	limit := Stopping.windDown(l.plan)
+	if l.plan.StopCancelFirst {
+		limit = l.plan.StopGrace
+	}
+	l.settleAll()
+	l.awaitReturn(limit, hurry(l.group), l.settleAll)
+	l.settleAll()
+	l.abandon(ErrDraining)
+	return Stopping
 }
 
 // lingerLimit bounds the time without a claim over a plain sarama session: nobody watches over the membership there. A member that has
@@ -138,7 +146,7 @@ func (l *loop) seeOff() {
 	if !l.givenUp() {
 		return
 	}
-	l.awaitReturn(shortWindDown, func() {}) // results count for nothing
+	l.awaitReturn(shortWindDown, nil, func() {}) // results count for nothing
 	level, text := slog.LevelInfo, "the partition has not come back: its running tasks were cancelled, and the next owner runs them again"
 	if l.flying() {
 		level, text = slog.LevelWarn, "a task of a partition that has not come back did not return when its context was cancelled: its result will be dropped"

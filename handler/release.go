@@ -85,17 +85,22 @@ func (l *loop) drain() (r Reason, keep bool) {
 // giveUp cancels what still runs.
 func (l *loop) giveUp(r Reason) {
 	l.cancelTasks(l.cause(r))
-	l.awaitReturn(r.windDown(l.plan), l.settleAll)
+	l.awaitReturn(r.windDown(l.plan), nil, l.settleAll)
 }
 
-// awaitReturn waits for the tasks to return, and does something with each that has.
-func (l *loop) awaitReturn(limit time.Duration, do func()) {
+// awaitReturn waits for the tasks to return, and does something with each that has. Where others wait for the member, which hurry says,
+// it is no longer than the grace from then on.
+func (l *loop) awaitReturn(limit time.Duration, hurry <-chan struct{}, do func()) {
 	t := time.NewTimer(limit)
 	defer t.Stop()
+	until := time.Now().Add(limit)
 	for l.flying() {
 		select {
 		case <-l.wake:
 			do()
+		case <-hurry:
+			hurry = nil
+			t.Reset(min(l.plan.Grace, time.Until(until)))
 		case <-t.C:
 			return
 		}

@@ -195,3 +195,57 @@ func TestWhatEndsAtAStopBetweenTwoSessionsIsCommitted(t *testing.T) {
 		})
 	}
 }
+
+// A claim of which tasks go on waits for the commit of those that have finished: the partition may go elsewhere.
+func TestAClaimThatLingersHasCommittedWhatHasFinished(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		r := begin(t, ordered(t, handler.None, 2), false, apart(10*time.Minute), "a", "b")
+		var settled int64 = -1
+		r.member.settle = func(context.Context) error {
+			settled = r.s.committed(0)
+			return nil
+		}
+		time.Sleep(10*time.Minute + time.Second/4)
+		r.endSession(sarama.ErrRebalanceInProgress)
+		if settled != 1 {
+			t.Errorf("the claim has waited for the answer to %d, want 1", settled)
+		}
+		r.assign(1)
+		r.group.end()
+	})
+}
+
+// Tasks that are cancelled by a stop between two sessions have the time to return that those of a claim have, and what they return counts.
+func TestAStopBetweenTwoSessionsLetsTasksWindDown(t *testing.T) {
+	for name, test := range map[string]struct {
+		grace, task time.Duration
+		cancelFirst bool
+		want        int64
+	}{
+		"cancelled at the end of the grace":  {time.Minute, 900 * time.Millisecond, false, 1},
+		"cancelled at its start":             {time.Minute, 50 * time.Second, true, 1},
+		"it takes longer than there is time": {time.Minute, 2 * time.Second, false, 0},
+		"longer than the grace":              {time.Minute, 61 * time.Second, true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T) {
+				o := options(t)
+				o.Plan.StopGrace, o.Plan.StopCancelFirst = test.grace, test.cancelFirst
+				r := begin(t, o, false, func(ctx context.Context, _ *handler.Task) error {
+					<-ctx.Done()
+					time.Sleep(test.task)
+					return nil
+				}, "a")
+				time.Sleep(time.Minute)
+				r.endSession(sarama.ErrRebalanceInProgress)
+				r.member.stopWork(handler.ErrDraining)
+				time.Sleep(10 * time.Minute)
+				synctest.Wait()
+				if got := r.before.committed(0); got != test.want {
+					t.Errorf("committed %d, want %d: %+v", got, test.want, r.Status().Counts)
+				}
+				r.group.end()
+			})
+		})
+	}
+}

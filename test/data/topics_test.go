@@ -103,7 +103,7 @@ type away struct {
 func TestB33ATopicGoesInMidTaskAndComesBack(t *testing.T) {
 	t.Parallel()
 	for name, a := range map[string]away{
-		"at once": {until: func(*kit.Group, *kit.Member, string) {}, missed: 10 * time.Second},
+		"at once": {until: func(*kit.Group, *kit.Member, string) {}, refresh: 2 * time.Second, missed: 10 * time.Second}, // no fetch may have failed
 		"soon":    {until: untilNamed, missed: 10 * time.Second},
 		"unheard": {until: untilRepeated, missed: 10 * time.Second},
 		"late":    {until: untilGivenUp, refresh: 2 * time.Second, missed: 10 * time.Second},
