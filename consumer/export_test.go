@@ -112,17 +112,17 @@ func (m *Member) Assign(a strategy.Assignment, generation int32) { m.m.assigned(
 type Coordinator struct {
 	Beat    func(ctx context.Context) error
 	Joining func() bool
-	Synced  func() (at time.Time, out bool) // nil: just now
+	Sync    func() link.Sync // nil: just now
 }
 
 func (c Coordinator) heartbeat(ctx context.Context, _ string, _ int32) error { return c.Beat(ctx) }
 func (c Coordinator) joining() bool                                          { return c.Joining != nil && c.Joining() }
 
-func (c Coordinator) synced() (at time.Time, out bool) {
-	if c.Synced == nil {
-		return time.Now(), false
+func (c Coordinator) lastSync() link.Sync {
+	if c.Sync == nil {
+		return link.Sync{Sent: time.Now(), Answered: time.Now()}
 	}
-	return c.Synced()
+	return c.Sync()
 }
 
 // SetClock makes the wall clock of the lease another one.

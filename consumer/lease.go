@@ -39,8 +39,8 @@ func (e *LeaseError) Unwrap() []error { return []error{handler.ErrLost, e.Err} }
 type coordinator interface {
 	heartbeat(ctx context.Context, memberID string, generation int32) error
 	joining() bool
-	// synced is when the last SyncGroup was sent, zero where nobody knows, and whether it is still out.
-	synced() (at time.Time, out bool)
+	// lastSync is zero where nobody knows.
+	lastSync() link.Sync
 }
 
 // leaseKeeper sends heartbeats of our own over the commit connection, from the first session to the last task's end, and ends all tasks
@@ -92,18 +92,41 @@ func (k *leaseKeeper) stop() {
 // keep sends a heartbeat at each interval. A heartbeat is given no longer than the lease.
 func (k *leaseKeeper) keep(ctx context.Context) {
 	for ctx.Err() == nil {
-		sent, joining := k.now(), k.coordinator.joining()
-		if k.tenure.wanted(joining) && k.beatOnce(ctx, sent, joining) {
+		b := k.newBeat()
+		if k.tenure.wanted(b.joining) && k.beatOnce(ctx, b) {
 			return
 		}
-		_ = link.Sleep(ctx, time.Until(sent.at.Add(k.every)))
+		_ = link.Sleep(ctx, time.Until(b.at.Add(k.every)))
 	}
 }
 
+// beat is how it was when a heartbeat was sent.
+type beat struct {
+	moment
+	joining bool
+	quiet   bool // no join or sync was out, nor had been for an interval
+	inDoubt bool // by the wall clock
+}
+
+func (k *leaseKeeper) newBeat() beat {
+	b := beat{joining: k.coordinator.joining(), quiet: k.quiet()}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	b.moment, b.inDoubt = k.clocks.now(), k.clocks.inDoubt()
+	return b
+}
+
+func (k *leaseKeeper) quiet() bool {
+	s := k.coordinator.lastSync()
+	return !k.coordinator.joining() && !s.Answered.IsZero() && time.Since(s.Answered) > k.every
+}
+
 // beatOnce sends a heartbeat and says whether the membership is over.
-func (k *leaseKeeper) beatOnce(ctx context.Context, sent moment, joining bool) (over bool) {
-	err := k.beat(ctx)
-	return ctx.Err() == nil && k.take(sent, joining, err)
+func (k *leaseKeeper) beatOnce(ctx context.Context, b beat) (over bool) {
+	within, cancel := context.WithDeadline(ctx, k.patience(b))
+	defer cancel()
+	err := k.coordinator.heartbeat(within, k.tenure.memberID, k.tenure.generation.Load())
+	return ctx.Err() == nil && k.take(b, err)
 }
 
 // guard looks at the lease each time it would end. It is apart from the heartbeats: one may hang in a look for the coordinator, or in
@@ -118,18 +141,10 @@ func (k *leaseKeeper) guard(ctx context.Context) {
 	k.tenure.lose(k.lost(nil))
 }
 
-func (k *leaseKeeper) beat(ctx context.Context) error {
-	ctx, cancel := context.WithDeadline(ctx, k.patience())
-	defer cancel()
-	return k.coordinator.heartbeat(ctx, k.tenure.memberID, k.tenure.generation.Load())
-}
-
 // patience is until when a heartbeat may be answered.
-func (k *leaseKeeper) patience() time.Time {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	end := k.clocks.end()
-	if soon := time.Now().Add(k.soon); k.clocks.inDoubt() && soon.Before(end) {
+func (k *leaseKeeper) patience(b beat) time.Time {
+	end := k.until()
+	if soon := b.at.Add(k.soon); b.inDoubt && soon.Before(end) {
 		return soon
 	}
 	return end
@@ -141,24 +156,25 @@ func (k *leaseKeeper) until() time.Time {
 	return k.clocks.end()
 }
 
-// take counts an answer and says whether the membership is over. joining is how it was when the heartbeat was sent.
-func (k *leaseKeeper) take(sent moment, joining bool, err error) (over bool) {
+// take counts an answer and says whether the membership is over.
+func (k *leaseKeeper) take(b beat, err error) (over bool) {
 	rebalancing := errors.Is(err, sarama.ErrRebalanceInProgress)
+	over = isRemoval(err) || k.passedOver(b, err)
 	k.mu.Lock()
 	switch {
 	case err == nil:
-		k.clocks.good(sent)
+		k.clocks.good(b.moment)
 	case rebalancing:
-		k.clocks.rebalancing(sent, joining)
+		k.clocks.rebalancing(b.moment, b.joining)
 	}
 	refused := link.Refused(err) && !link.Refused(k.trouble)
 	k.trouble = err
-	over = isRemoval(err) || k.passedOver(joining, err) || k.clocks.over() || k.clocks.inDoubt()
+	over = over || k.clocks.over() || b.inDoubt && k.clocks.inDoubt()
 	k.mu.Unlock()
 	switch {
 	case over:
 		k.tenure.lose(k.lost(err))
-	case rebalancing && !joining:
+	case rebalancing && !b.joining:
 		k.tenure.othersWait()
 	case refused: // somebody has to act, and the lease may last for minutes
 		k.tenure.m.hooks.failed(err)
@@ -189,29 +205,19 @@ func isRemoval(err error) bool {
 // passedOver finds the answer that says of a static member that its group has gone on without it: a round waits for one that does not
 // join no longer than its rebalance timeout, and keeps it, with what it reported last (KIP-345). A dynamic one is removed. The answer says
 // nothing while a join or sync is out, nor just after: the assignment may not have been heard yet.
-func (k *leaseKeeper) passedOver(joined bool, err error) bool {
-	if !k.static || !errors.Is(err, sarama.ErrIllegalGeneration) || joined || k.coordinator.joining() {
-		return false
-	}
-	at, out := k.coordinator.synced()
-	return !out && !at.IsZero() && time.Since(at) > k.every
+func (k *leaseKeeper) passedOver(b beat, err error) bool {
+	return k.static && errors.Is(err, sarama.ErrIllegalGeneration) && b.quiet && k.quiet()
 }
 
 // assigned marks the end of a rebalance round. The broker's clocks may run since the sync was sent: the answer may have lain about, in a
 // process that was frozen say. Where that was long ago the next heartbeat has to tell soon.
 func (k *leaseKeeper) assigned() {
-	sent, _ := k.coordinator.synced()
-	now := k.now()
+	sent := k.coordinator.lastSync().Sent
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := k.clocks.now()
 	ago := max(min(now.at.Sub(sent), k.tenure.m.plan.Lease-k.soon), 0)
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	k.clocks.good(now.less(ago))
-}
-
-func (k *leaseKeeper) now() moment {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.clocks.now()
 }
 
 // left is how long the lease lasts without further news.

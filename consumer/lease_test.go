@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-go/evenkeel/consumer"
 	"github.com/evenkeel-go/evenkeel/handler"
 	"github.com/evenkeel-go/evenkeel/internal/commit"
+	"github.com/evenkeel-go/evenkeel/internal/link"
 )
 
 // saramas is sarama's session: its member id may change while it goes on.
@@ -164,7 +165,7 @@ func TestAnAssignmentBeginsTheLeaseAnew(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			begin := time.Now()
 			m, work := beginSilent(t, nil, func(c *consumer.Coordinator) {
-				c.Synced = func() (time.Time, bool) { return time.Now().Add(-before), false }
+				c.Sync = func() link.Sync { return link.Sync{Sent: time.Now().Add(-before), Answered: time.Now()} }
 			})
 			time.Sleep(after)
 			m.Assign(nil, 2)
@@ -223,19 +224,23 @@ func TestTheLeaseIsInDoubtByTheWallClock(t *testing.T) {
 // E20: a group does not wait for a static member longer than its rebalance timeout, and does not remove it either. That its generation is
 // over then means that others may have its partitions. It means nothing around a join of its own, and a dynamic member is removed.
 func TestAStaticMemberThatWasPassedOverStopsAtOnce(t *testing.T) {
-	long := func() (time.Time, bool) { return time.Now().Add(-time.Hour), false }
+	ago := func(sent, answered time.Duration) func() link.Sync {
+		return func() link.Sync { return link.Sync{Sent: time.Now().Add(-sent), Answered: time.Now().Add(-answered)} }
+	}
+	long := ago(time.Hour, time.Hour)
 	for name, test := range map[string]struct {
 		instance string
 		joining  bool
-		synced   func() (time.Time, bool)
+		sync     func() link.Sync
 		lost     bool
 	}{
-		"static":                  {"i-1", false, long, true},
-		"static, joining":         {"i-1", true, long, false},
-		"static, in its sync":     {"i-1", false, func() (time.Time, bool) { return time.Now().Add(-time.Hour), true }, false},
-		"static, just in a sync":  {"i-1", false, func() (time.Time, bool) { return time.Now(), false }, false},
-		"static, of another line": {"i-1", false, func() (time.Time, bool) { return time.Time{}, false }, false},
-		"dynamic":                 {"", false, long, false},
+		"static":                         {"i-1", false, long, true},
+		"static, joining":                {"i-1", true, long, false},
+		"static, in its sync":            {"i-1", false, func() link.Sync { return link.Sync{Sent: time.Now().Add(-time.Hour)} }, false},
+		"static, after a sync":           {"i-1", false, ago(0, 0), false},
+		"static, after a sync that took": {"i-1", false, ago(time.Hour, time.Second), false},
+		"static, on another connection":  {"i-1", false, func() link.Sync { return link.Sync{} }, false},
+		"dynamic":                        {"", false, long, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -244,7 +249,7 @@ func TestAStaticMemberThatWasPassedOverStopsAtOnce(t *testing.T) {
 					c.Sarama.Version, c.Sarama.Consumer.Group.InstanceId = sarama.V2_8_0_0, test.instance
 				}, func(c *consumer.Coordinator) {
 					c.Beat = func(context.Context) error { return sarama.ErrIllegalGeneration }
-					c.Joining, c.Synced = func() bool { return test.joining }, test.synced
+					c.Joining, c.Sync = func() bool { return test.joining }, test.sync
 				})
 				time.Sleep(plan(t).HeartbeatInterval)
 				synctest.Wait()
@@ -254,4 +259,54 @@ func TestAStaticMemberThatWasPassedOverStopsAtOnce(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A heartbeat that was sent while the sync was out says nothing either, however late its answer.
+func TestAStaticMemberIsNotPassedOverByItsOwnRound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		answer := 3*plan(t).HeartbeatInterval + time.Millisecond
+		_, work := beginSilent(t, func(c *consumer.Config) {
+			c.Sarama = sarama.NewConfig()
+			c.Sarama.Version, c.Sarama.Consumer.Group.InstanceId = sarama.V2_8_0_0, "i-1"
+		}, func(c *consumer.Coordinator) {
+			c.Beat = func(context.Context) error {
+				if time.Since(begin) < answer-time.Millisecond {
+					return sarama.ErrRebalanceInProgress
+				}
+				time.Sleep(2 * plan(t).HeartbeatInterval)
+				return sarama.ErrIllegalGeneration
+			}
+			c.Sync = func() (s link.Sync) {
+				if s.Sent = begin; time.Since(begin) >= answer {
+					s.Answered = begin.Add(answer)
+				}
+				return s
+			}
+		})
+		time.Sleep(5*plan(t).HeartbeatInterval + time.Second)
+		synctest.Wait()
+		if work.Err() != nil {
+			t.Errorf("lost: %v", context.Cause(work))
+		}
+	})
+}
+
+// A clock that is set while a heartbeat is out says nothing of the answer: the next one decides.
+func TestAClockIsSetDuringAHeartbeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, work := beginSilent(t, nil, func(c *consumer.Coordinator) {
+			c.Beat = func(context.Context) error {
+				time.Sleep(time.Second)
+				return nil
+			}
+		})
+		time.Sleep(4*plan(t).HeartbeatInterval + time.Second/2)
+		m.SetClock(func() time.Time { return time.Now().Round(0).Add(time.Hour) })
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if work.Err() != nil {
+			t.Errorf("lost though each heartbeat was answered well: %v", context.Cause(work))
+		}
+	})
 }

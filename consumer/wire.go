@@ -53,8 +53,7 @@ func (m *membership) heartbeat(ctx context.Context, memberID string, generation 
 // joining says that a JoinGroup of sarama's is out.
 func (m *membership) joining() bool { return m.link.Joining() }
 
-// synced is when sarama's last SyncGroup was sent.
-func (m *membership) synced() (at time.Time, out bool) { return m.link.Synced() }
+func (m *membership) lastSync() link.Sync { return m.link.LastSync() }
 
 func kerror(code sarama.KError) error {
 	if code == sarama.ErrNoError {

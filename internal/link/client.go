@@ -47,14 +47,13 @@ func (l *Link) Joining() bool {
 	return ln != nil && ln.waitsFor(keyJoinGroup)
 }
 
-// Synced returns when the last SyncGroup was sent on the group connection, zero for never on the present one, and whether it is still
-// out, in the sense of [Link.Joining]. The broker's clocks of the member start no earlier than that.
-func (l *Link) Synced() (at time.Time, out bool) {
-	ln := l.group.current()
-	if ln == nil {
-		return time.Time{}, false
+// LastSync returns when the last SyncGroup was sent on the present group connection, zero for never, and when it was answered. The
+// broker's clocks of the member start no earlier than it was sent.
+func (l *Link) LastSync() (s Sync) {
+	if ln := l.group.current(); ln != nil {
+		s = ln.lastSync()
 	}
-	return ln.synced(), ln.waitsFor(keySyncGroup)
+	return s
 }
 
 // RefreshCoordinator looks the coordinator of the Link's own group up, whichever broker answers first, once for all who ask at the

@@ -16,6 +16,15 @@ const (
 	keyEnd        = 6 // size int32, API key int16
 )
 
+// Sync is when a SyncGroup was sent, and when its answer began to come: zero as long as it has not.
+type Sync struct{ Sent, Answered time.Time }
+
+func newConn(raw net.Conn, long time.Duration) *conn {
+	c := &conn{Conn: raw, raw: raw, long: long}
+	c.out.Store(noRequest)
+	return c
+}
+
 // conn gives a join or a sync the long read deadline and leaves every other request the one that sarama sets. Any error ends it.
 //
 // sarama writes each request with one Write and sets the read deadline after it, so the two never overlap on one connection.
@@ -23,10 +32,10 @@ type conn struct {
 	net.Conn          // plain bytes: the TLS connection where there is one
 	raw      net.Conn // the socket
 	long     time.Duration
-	slow     atomic.Bool               // the last request was a join or a sync
-	out      atomic.Int32              // API key of the request of which nothing of the answer has come; -1 for none
-	synced   atomic.Pointer[time.Time] // when the last sync was sent
-	left     atomic.Bool               // a leave was answered
+	slow     atomic.Bool          // the last request was a join or a sync
+	out      atomic.Int32         // API key of the request of which nothing of the answer has come, or noRequest
+	sync     atomic.Pointer[Sync] // the last one; nil for none
+	left     atomic.Bool          // a leave was answered
 	dead     atomic.Bool
 }
 
@@ -37,8 +46,7 @@ func (c *conn) Write(b []byte) (int, error) {
 		c.slow.Store(key == keyJoinGroup || key == keySyncGroup)
 		c.out.Store(int32(key))
 		if key == keySyncGroup {
-			now := time.Now()
-			c.synced.Store(&now)
+			c.sync.Store(&Sync{Sent: time.Now()})
 		}
 	}
 	n, err := c.Conn.Write(b)
@@ -54,10 +62,19 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	if n > 0 && c.out.Swap(noRequest) == keyLeaveGroup {
-		c.left.Store(true)
+	if n > 0 {
+		c.answered(c.out.Swap(noRequest))
 	}
 	return n, c.fatal(err)
+}
+
+func (c *conn) answered(key int32) {
+	switch key {
+	case keyLeaveGroup:
+		c.left.Store(true)
+	case keySyncGroup:
+		c.sync.Store(&Sync{Sent: c.sync.Load().Sent, Answered: time.Now()})
+	}
 }
 
 // Close closes the socket itself first: closing a TLS connection may wait for a writer.

@@ -40,7 +40,7 @@
 // A connection gets JoinGroup and SyncGroup the long deadline ([Options].Long) and every other request the short one. It reads the
 // API key of each request off the wire, for sarama gives no other sign of what it sends. A deadline that is missed closes the
 // connection: sarama would keep it, although nothing reads it any more. [Link.Joining] tells from the same keys whether a join is out,
-// [Link.Synced] when a sync was sent, and [Link.Left] whether a leave was answered.
+// [Link.LastSync] when a sync was sent and answered, and [Link.Left] whether a leave was answered.
 //
 // # Metadata
 //

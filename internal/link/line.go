@@ -64,7 +64,7 @@ func (ln *line) dial(ctx context.Context, n *network, network, addr string, long
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: raw, raw: raw, long: long}
+	c := newConn(raw, long)
 	if n.tls != nil {
 		if c.Conn, err = handshake(within, raw, addr, n.tls); err != nil {
 			return nil, err
@@ -90,12 +90,12 @@ func (ln *line) waitsFor(key int32) bool {
 	return c != nil && c.out.Load() == key && !c.dead.Load()
 }
 
-// synced is when the last sync was sent, zero for never.
-func (ln *line) synced() time.Time {
-	if c := ln.conn.Load(); c != nil && c.synced.Load() != nil {
-		return *c.synced.Load()
+// lastSync is zero where there was none.
+func (ln *line) lastSync() (s Sync) {
+	if c := ln.conn.Load(); c != nil && c.sync.Load() != nil {
+		s = *c.sync.Load()
 	}
-	return time.Time{}
+	return s
 }
 
 func (ln *line) left() bool {
