@@ -2,23 +2,12 @@ package handler
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"slices"
 
 	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/internal/member"
-	"github.com/evenkeel-go/evenkeel/internal/offset"
-)
-
-// Why the tasks of the claim before cannot be taken over. Each says that somebody else may have had the partition in between.
-var (
-	errNewMember  = errors.New("the broker has made a new member of this one")
-	errGeneration = errors.New("a generation of the group was missed")
-	errStamp      = errors.New("the partition's commit has another owner's stamp")
-	errUnread     = errors.New("the partition's commit could not be read")
-	errOffset     = errors.New("the claim starts at another offset than was committed")
 )
 
 // adopt takes over the tasks that go on since the claim before, whether or not the broker delivers their messages again. It does
@@ -27,13 +16,13 @@ func (l *loop) adopt(old *loop) {
 	var stored member.Position
 	var err error
 	l.meanwhile(func() {
-		stored, err = l.lookUp(func(p member.Position) bool { return stampOf(p) == old.account.stamp })
+		stored, err = l.lookUp(func(p member.Position) bool { return stampOf(p) == l.heard.titleOf(l.key).stamp })
 	})
 	if l.intake.Err() != nil {
 		l.open = false
 		return
 	}
-	why := l.doubt(old, stored, err)
+	why := l.heard.doubt(l, stored, err)
 	close(old.recalled)
 	<-old.lingered
 	if !l.succeed(old, why) {
@@ -64,57 +53,44 @@ func refusal(running bool) string {
 	return "the partition has come back, but what had finished and was not committed cannot be taken over: it runs again"
 }
 
-// doubt says why somebody else may have had the partition since the claim before, nil when nobody can.
-func (l *loop) doubt(old *loop, stored member.Position, err error) error {
-	switch {
-	case old.memberID != l.group.MemberID():
-		return errNewMember
-	case !l.heard.unbroken(l.key):
-		return errGeneration
-	case old.account.bare && l.source.InitialOffset() != old.marked:
-		return errOffset // all that a plain sarama session tells
-	case old.account.bare:
-		return nil
-	case err != nil:
-		return errUnread
-	case stampOf(stored) != old.account.stamp:
-		return errStamp
-	}
-	return nil
-}
-
-// stampOf is the stamp of a commit, zero where there is none.
-func stampOf(p member.Position) offset.Stamp {
-	state, _ := offset.Decode(p.Metadata, p.Offset)
-	return state.Stamp
-}
-
-// inherit moves what the old loop has to this one. The old one's goroutine has ended.
+// inherit moves what the old loop has to this one. The old one's goroutine has ended. It returns false when the partition has gone
+// elsewhere just now.
 func (l *loop) inherit(old *loop) bool {
 	l.lineup.follow(old.account.track != nil)
-	p := l.pool
-	p.mu.Lock()
-	if old.left { // the partition has gone elsewhere just now
-		p.mu.Unlock()
+	inHand, n, ok := l.takeTasks(old)
+	if !ok {
 		return false
 	}
-	inHand := p.adoptLocked(l.claim, old.claim)
-	held, bytes := l.carriesLocked()
-	l.backlog, l.bytes = l.backlog+held+l.claim.ended.n, l.bytes+bytes+l.claim.ended.bytes // beside what was set aside
-	n := l.flight
-	p.mu.Unlock()
-	l.first = false
-	l.account, old.account = old.account, account{}
-	l.account.running, l.account.inHand, l.account.seen = false, inHand, 0
-	l.heard.leave(old)
-	l.finished.Store(l.account.committable())
-	l.startsAt(l.account.committable())
+	l.takeAccount(old, inHand)
+	l.heard.forget(old)
 	if n > 0 {
 		l.logger.LogAttrs(context.Background(), slog.LevelInfo, "running tasks are taken over from the claim before", slog.Int("tasks", n))
 	}
-	l.account.dirty = true // the text says that tasks run without a claim
 	l.exchange()
 	return true
+}
+
+// takeTasks takes the tasks over, and returns their messages and how many run. What was set aside meanwhile counts beside them.
+func (l *loop) takeTasks(old *loop) (inHand map[int64]*sarama.ConsumerMessage, n int, ok bool) {
+	p := l.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if old.left {
+		return nil, 0, false
+	}
+	inHand = p.adoptLocked(l.claim, old.claim)
+	held, bytes := l.carriesLocked()
+	l.backlog, l.bytes = l.backlog+held+l.claim.ended.n, l.bytes+bytes+l.claim.ended.bytes
+	return inHand, l.flight, true
+}
+
+func (l *loop) takeAccount(old *loop, inHand map[int64]*sarama.ConsumerMessage) {
+	l.first = false
+	l.account, old.account = old.account, account{}
+	l.account.running, l.account.inHand, l.account.seen = false, inHand, 0
+	l.account.dirty = true // the text says that tasks run without a claim
+	l.finished.Store(l.account.committable())
+	l.startsAt(l.account.committable())
 }
 
 // block holds starts back while tasks of an earlier claim run that were given up.

@@ -86,7 +86,7 @@ func (g *GroupHandler) newLoop(s sarama.ConsumerGroupSession, c sarama.ConsumerG
 	l := &loop{
 		claim: newClaim(s.Context(), c, g.pool), group: s, session: s.Context(), work: workOf(s), heard: g.heard,
 		messages: c.Messages(), committer: committer, plan: plan, retry: g.opts.Retry,
-		memberID: s.MemberID(), recalled: make(chan struct{}), gone: make(chan struct{}), lingered: make(chan struct{}),
+		recalled: make(chan struct{}), gone: make(chan struct{}), lingered: make(chan struct{}),
 		alarm: newAlarm(), open: true, first: true, lastCommit: -plan.CommitInterval,
 	}
 	l.account = account{limit: committer.MaxMetadata(), bare: plainSession(committer), next: -1}

@@ -14,42 +14,47 @@ import (
 // the partition takes the tasks over, the partition goes elsewhere, or the member has to stop all tasks. A claim whose last commit has no
 // answer lingers with its account alone: what the broker may not have stored would be run again otherwise.
 
-// keeps says that the claim may linger: the session ends, and the partition may come back to this member.
-func (l *loop) keeps(r Reason) bool {
-	if r == Lost || r == Stopping || r == Rebalance && l.session.Err() == nil {
-		return false
-	}
-	return l.heard.keeps(l.key, l.group.GenerationID())
-}
-
-// keep hands the running tasks and the account to the lingering loop. It returns false when it need not linger, or the partition has
-// gone meanwhile. last bounds the wait for the answer to a commit.
-func (l *loop) keep(last context.Context, may bool) (n int, ok bool) {
+// beginToLinger hands the running tasks and the account to the lingering loop, and returns how many tasks. ok is false when it need not
+// linger, or the partition has gone meanwhile. last bounds the wait for the answer to a commit.
+func (l *loop) beginToLinger(last context.Context, may bool) (n int, ok bool) {
 	if !may || !l.unsettled(last) {
 		return 0, false
 	}
+	if n, ok = l.handOn(); ok {
+		l.lastWord(last, n)
+	}
+	return n, ok
+}
+
+// handOn puts the claim among those that are kept.
+func (l *loop) handOn() (n int, ok bool) {
 	l.pool.mu.Lock()
 	n = l.flight
 	l.pool.keepLocked(l.claim) // before anybody may hear that the partition has gone
 	l.pool.mu.Unlock()
-	if !l.heard.linger(l) {
-		l.pool.mu.Lock()
-		l.pool.unkeepLocked(l.claim)
-		l.pool.mu.Unlock()
-		return 0, false
+	a := &l.account
+	if l.heard.linger(l, title{memberID: l.group.MemberID(), stamp: a.stamp, plain: a.bare, marked: a.committable()}) {
+		return n, true
 	}
-	if l.account.running = n > 0; l.account.running {
-		l.commit(l.pool.now())
-		_ = l.committer.Settled(last) // what has finished should be stored before others may have the partition
-	}
-	l.marked, l.mute = l.account.committable(), l.account.bare
 	l.pool.mu.Lock()
+	l.pool.unkeepLocked(l.claim)
+	l.pool.mu.Unlock()
+	return 0, false
+}
+
+// lastWord commits for the claim: others may have the partition soon, and then find what has finished, and that tasks go on.
+func (l *loop) lastWord(last context.Context, tasks int) {
+	if l.account.running = tasks > 0; l.account.running {
+		l.commit(l.pool.now())
+		_ = l.committer.Settled(last)
+	}
+	l.mute = l.account.bare
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
 	if !l.left {
 		l.backlog, l.bytes = l.carriesLocked()
 		l.weighLocked()
 	}
-	l.pool.mu.Unlock()
-	return n, true
 }
 
 // unsettled says that tasks run, or that a commit has no answer until last ends.
@@ -64,7 +69,7 @@ func (l *loop) unsettled(last context.Context) bool {
 // linger is the loop's goroutine after ConsumeClaim has returned. It ends when the next claim recalls it, or with the ownership.
 func (l *loop) linger() {
 	defer close(l.lingered)
-	last, cancel := lastCommit(l.untilTheEnd())
+	last, cancel := answerLimit(l.untilTheEnd())
 	defer cancel()
 	l.committer.Release(last)
 	l.seeOff()
@@ -74,7 +79,6 @@ func (l *loop) linger() {
 func (l *loop) untilTheEnd() Reason {
 	defer context.AfterFunc(l.work, l.workEnded)()
 	limit := l.lingerLimit()
-	defer limit.Stop()
 	for {
 		select {
 		case <-l.recalled:
@@ -83,7 +87,7 @@ func (l *loop) untilTheEnd() Reason {
 			return Lost
 		case <-l.work.Done():
 			return l.workIsOver()
-		case <-limit.C:
+		case <-limit:
 			l.abandon(ErrLost)
 			return Lost
 		case <-l.wake:
@@ -112,13 +116,11 @@ func (l *loop) workIsOver() Reason {
 
 // lingerLimit bounds the time without a claim over a plain sarama session: nobody watches over the membership there. A member that has
 // not joined again by then may have been expelled.
-func (l *loop) lingerLimit() *time.Timer {
+func (l *loop) lingerLimit() <-chan time.Time {
 	if _, own := l.group.(member.Session); own {
-		t := time.NewTimer(time.Hour)
-		t.Stop()
-		return t
+		return nil
 	}
-	return time.NewTimer(l.plan.Lease)
+	return time.After(l.plan.Lease)
 }
 
 // settleLingering commits what has ended with the generation of the claim: the broker decides. Over a plain sarama session there is no
@@ -138,7 +140,7 @@ func (l *loop) moved() {
 // abandon gives the tasks up: whoever owns the partition now runs them again. What still returns is dropped.
 func (l *loop) abandon(cause error) {
 	l.giveUpTasks(cause)
-	l.heard.leave(l)
+	l.heard.forget(l)
 }
 
 // seeOff tells what became of tasks that were given up, once they have had a moment to return.
@@ -173,8 +175,8 @@ func (l *loop) givenUp() bool {
 	return l.left
 }
 
-// adoptScope makes the contexts of an adopted task end with those of the claim.
-func (c *claim) adoptScope(t *Task) {
+// adoptScopeLocked makes the contexts of an adopted task end with those of the claim.
+func (c *claim) adoptScopeLocked(t *Task) {
 	if s := t.call.Scope(); !slices.Contains(c.scopes, s) {
 		c.scopes = append(c.scopes, s)
 	}

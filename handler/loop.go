@@ -32,9 +32,7 @@ type loop struct {
 	plan      *config.Plan
 	retry     retry.Policy
 
-	predecessor *loop // the claim before, whose tasks go on
-	memberID    string
-	marked      int64         // offset of the last mark over a plain session
+	predecessor *loop         // the claim before, whose tasks go on
 	mute        bool          // a plain session has ended: marks would come too late
 	recalled    chan struct{} // closed by the next claim, which takes over
 	gone        chan struct{} // closed when the partition has gone elsewhere
@@ -50,7 +48,7 @@ type loop struct {
 	room    room
 
 	account    account
-	aside      []*sarama.ConsumerMessage // received, and not delivered as long as the account is crowded
+	aside      []*sarama.ConsumerMessage // received, and not delivered yet, see setAside
 	lastCommit time.Duration
 	succeeded  int        // tasks that ended well in this claim
 	again      []*failure // failed tasks, by the time of their next attempt

@@ -1,9 +1,12 @@
 package handler
 
 import (
+	"errors"
 	"slices"
 	"sync"
 
+	"github.com/evenkeel-go/evenkeel/internal/member"
+	"github.com/evenkeel-go/evenkeel/internal/offset"
 	"github.com/evenkeel-go/evenkeel/internal/strategy"
 )
 
@@ -25,6 +28,15 @@ type chain struct {
 	gap        bool  // a generation was missed
 	claim      *loop // the claim that is held now, nil between two
 	lingering  *loop // a claim before that has returned, and whose tasks go on
+	title      title // of lingering
+}
+
+// title is what a claim that lingers has to show for its partition.
+type title struct {
+	memberID string
+	stamp    offset.Stamp // in the commit
+	plain    bool         // a session of sarama's alone: nobody can read a stamp there
+	marked   int64        // where it has marked there
 }
 
 // offer hears how many strategies are offered.
@@ -91,8 +103,8 @@ func (o *ownership) enter(l *loop) (lingering *loop) {
 	return c.lingering
 }
 
-// leave takes a claim out whose tasks have ended, or are given up.
-func (o *ownership) leave(l *loop) {
+// forget takes a claim out whose tasks have ended, or are given up.
+func (o *ownership) forget(l *loop) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	c := o.chains[l.key]
@@ -111,23 +123,62 @@ func (o *ownership) leave(l *loop) {
 }
 
 // linger makes a claim that is held now one whose tasks go on after it. It returns false when the partition is no longer ours.
-func (o *ownership) linger(l *loop) bool {
+func (o *ownership) linger(l *loop, t title) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	c := o.chains[l.key]
 	if c == nil || c.claim != l || c.lingering != nil {
 		return false
 	}
-	c.claim, c.lingering, c.gap = nil, l, false
+	c.claim, c.lingering, c.title, c.gap = nil, l, t, false
 	return true
 }
 
-// unbroken says that nobody else can have had the partition since the claim before.
-func (o *ownership) unbroken(key Claim) bool {
+// Why the tasks of the claim before cannot be taken over. Each says that somebody else may have had the partition in between.
+var (
+	errNewMember  = errors.New("the broker has made a new member of this one")
+	errGeneration = errors.New("a generation of the group was missed")
+	errStamp      = errors.New("the partition's commit has another owner's stamp")
+	errUnread     = errors.New("the partition's commit could not be read")
+	errOffset     = errors.New("the claim starts at another offset than was committed")
+)
+
+func (o *ownership) titleOf(key Claim) (t title) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	c := o.chains[key]
-	return c != nil && !c.gap
+	if c := o.chains[key]; c != nil {
+		t = c.title
+	}
+	return t
+}
+
+// doubt says why somebody else may have had the partition since the claim before the one of l, nil when nobody can. stored is the commit
+// that was found, and err why it could not be read.
+func (o *ownership) doubt(l *loop, stored member.Position, err error) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := o.chains[l.key]
+	switch {
+	case c == nil, c.gap:
+		return errGeneration
+	case c.title.memberID != l.group.MemberID():
+		return errNewMember
+	case c.title.plain && l.source.InitialOffset() != c.title.marked:
+		return errOffset // all that a plain sarama session tells
+	case c.title.plain:
+		return nil
+	case err != nil:
+		return errUnread
+	case stampOf(stored) != c.title.stamp:
+		return errStamp
+	}
+	return nil
+}
+
+// stampOf is the stamp of a commit, zero where there is none.
+func stampOf(p member.Position) offset.Stamp {
+	state, _ := offset.Decode(p.Metadata, p.Offset)
+	return state.Stamp
 }
 
 // holds says that an assignment of this generation contains key, or a later one, of which sarama tells the session a moment after us. An
@@ -135,13 +186,20 @@ func (o *ownership) unbroken(key Claim) bool {
 func (o *ownership) holds(key Claim, generation int32) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	return o.holdsLocked(key, generation)
+}
+
+func (o *ownership) holdsLocked(key Claim, generation int32) bool {
 	return o.latest != nil && o.generation >= generation && slices.Contains(o.latest[key.Topic], key.Partition)
 }
 
-// keeps says that tasks may go on between two claims.
-func (o *ownership) keeps(key Claim, generation int32) bool {
+// mayLinger says that a claim that ends for this reason may linger: its session ends, the partition may come back to this member, and
+// nobody may win a round meanwhile who knows nothing of us.
+func (o *ownership) mayLinger(l *loop, r Reason) bool {
+	if r == Lost || r == Stopping || r == Rebalance && l.session.Err() == nil {
+		return false
+	}
 	o.mu.Lock()
-	mixed := o.mixed
-	o.mu.Unlock()
-	return !mixed && o.holds(key, generation)
+	defer o.mu.Unlock()
+	return !o.mixed && o.holdsLocked(l.key, l.group.GenerationID())
 }

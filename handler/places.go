@@ -38,8 +38,9 @@ func (p *pool) leaveLocked(c *claim) (abandoned int) {
 	c.left = true
 	if c.kept {
 		c.kept = false
-		delete(p.kept, c.key)
-		p.stray -= c.flight
+		delete(p.kept, c.key) // its tasks count as strays already
+	} else {
+		p.stray += c.flight
 	}
 	p.unweighLocked(c)
 	if p.claims[c.key] == c {
@@ -48,7 +49,6 @@ func (p *pool) leaveLocked(c *claim) (abandoned int) {
 	if c.flight > 0 {
 		p.strays[c.key] = c
 	}
-	p.stray += c.flight
 	p.counts.Abandoned += int64(c.flight)
 	return c.flight
 }
@@ -94,7 +94,7 @@ func (p *pool) adoptLocked(c, old *claim) map[int64]*sarama.ConsumerMessage {
 	inHand := map[int64]*sarama.ConsumerMessage{}
 	c.ended, c.failed = old.ended, old.failed
 	for _, f := range old.failed {
-		c.adoptScope(f.task)
+		c.adoptScopeLocked(f.task)
 		inHand[f.task.Offset] = f.task.ConsumerMessage
 		c.lineup.holdFailed(f)
 	}
@@ -104,7 +104,7 @@ func (p *pool) adoptLocked(c, old *claim) map[int64]*sarama.ConsumerMessage {
 		r.claim = c
 		c.enlistLocked(r)
 		for i := r.done; i < r.n; i++ {
-			c.adoptScope(r.task(i))
+			c.adoptScopeLocked(r.task(i))
 			inHand[r.task(i).Offset] = r.task(i).ConsumerMessage
 			c.lineup.hold(r, i)
 		}

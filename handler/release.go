@@ -20,18 +20,18 @@ func (l *loop) letGo() {
 	began := l.pool.now()
 	before := l.succeeded
 	l.close()
-	reason, keep := l.drain()
-	last, cancel := lastCommit(reason)
+	reason, may := l.drain()
+	last, cancel := answerLimit(reason)
 	defer cancel()
 	end := ClaimEnd{Claim: l.key, Reason: reason, Cause: context.Cause(l.session)}
-	kept, lingers := l.keep(last, keep)
+	kept, lingers := l.beginToLinger(last, may)
 	if end.Kept = kept; !lingers {
-		defer l.heard.leave(l)
+		defer l.heard.forget(l)
 		end.Cancelled, end.Abandoned = l.part(reason)
 		l.committer.Release(last)
 	}
 	end.Waited, end.Succeeded = l.pool.now()-began, l.succeeded-before
-	l.leave(end)
+	l.tellEnd(end)
 	if lingers {
 		go l.linger() // ends when the next claim takes over, or with the ownership
 	}
@@ -56,7 +56,7 @@ func (l *loop) commitAll(now time.Duration) {
 
 // drain waits for the running task as long as the reason allows, cancels it and waits a moment more. A more urgent reason that
 // comes up meanwhile shortens the wait.
-func (l *loop) drain() (r Reason, keep bool) {
+func (l *loop) drain() (r Reason, mayLinger bool) {
 	w := l.newWait()
 	defer w.timer.Stop()
 	for l.flying() {
@@ -126,8 +126,8 @@ func (l *loop) part(r Reason) (cancelled, abandoned int) {
 	return cancelled, abandoned
 }
 
-// lastCommit bounds the wait for the answer to the last commit. The broker has none for a member that is no longer one.
-func lastCommit(r Reason) (ctx context.Context, cancel context.CancelFunc) {
+// answerLimit bounds the wait for the answer to the last commit. The broker has none for a member that is no longer one.
+func answerLimit(r Reason) (ctx context.Context, cancel context.CancelFunc) {
 	limit := lastAnswer
 	if r == Lost {
 		limit = 0
@@ -135,8 +135,8 @@ func lastCommit(r Reason) (ctx context.Context, cancel context.CancelFunc) {
 	return context.WithTimeout(context.Background(), limit)
 }
 
-// leave tells that the claim has ended, and lets a paused source go on.
-func (l *loop) leave(e ClaimEnd) {
+// tellEnd tells that the claim has ended, and lets a paused source go on.
+func (l *loop) tellEnd(e ClaimEnd) {
 	if l.room.paused {
 		l.pause(false)
 	}

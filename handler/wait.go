@@ -25,7 +25,7 @@ func (l *loop) newWait() *wait {
 func (w *wait) escalate(l *loop) {
 	r := l.reason()
 	w.reason = max(w.reason, r)
-	w.keep = l.keeps(w.reason) && !stopping(l.group)
+	w.keep = l.heard.mayLinger(l, w.reason) && !stopping(l.group)
 	if r == Stopping {
 		w.session = hurry(l.group)
 	}
