@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/config"
@@ -19,30 +19,53 @@ const (
 	churnTask      = 20 * time.Millisecond // with churnSlots in each of up to five members: about half a minute
 	churnSlots     = 100
 	churnPublished = 369
+	churnLimit     = 5 * time.Minute // after which messages are lost
 )
 
 var churnFill = fill{partitions: 80, messages: churnMessages, keys: 10_000, bytes: 100}
 
-// starts counts how often each message was started.
+// starts counts how often each message was started, and how many were done.
 type starts struct {
 	mu    sync.Mutex
-	seen  map[[2]int64]int
+	seen  map[[2]int64]*fate
 	again int
+	done  int
 }
 
-func (s *starts) add(t *handler.Task) {
+// fate is what became of a message.
+type fate struct {
+	starts int
+	done   bool
+}
+
+func (s *starts) add(t *handler.Task) *fate {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := [2]int64{int64(t.Partition), t.Offset}
-	if s.seen[at]++; s.seen[at] > 1 {
+	f := s.seen[at]
+	if f == nil {
+		f = &fate{}
+		s.seen[at] = f
+	}
+	if f.starts++; f.starts > 1 {
 		s.again++
+	}
+	return f
+}
+
+func (s *starts) end(f *fate) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !f.done {
+		f.done = true
+		s.done++
 	}
 }
 
-func (s *starts) progress() (messages, again int) {
+func (s *starts) progress() (done, again int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.seen), s.again
+	return s.done, s.again
 }
 
 // churn lets members come and go while a topic is worked on, and counts the starts beyond the first of each message.
@@ -66,7 +89,6 @@ type churning struct {
 	in      config.Input
 	topic   *filled
 	starts  starts
-	ended   atomic.Int64
 	changes int
 	members []*member
 }
@@ -75,17 +97,20 @@ func (c *churning) run() (err error) {
 	if c.topic, err = c.lab.filled(churnFill); err != nil {
 		return err
 	}
-	c.starts.seen = make(map[[2]int64]int, churnMessages)
+	c.starts.seen = make(map[[2]int64]*fate, churnMessages)
 	defer c.stop()
-	for ; c.ended.Load() < churnMessages; err = c.lab.sleep(churnPause) {
+	for began := time.Now(); ; err = c.lab.sleep(churnPause) {
 		if err == nil {
 			err = c.change()
 		}
-		if err != nil {
+		done, _ := c.starts.progress()
+		switch {
+		case err != nil, done == churnMessages:
 			return err
+		case time.Since(began) > churnLimit:
+			return fmt.Errorf("%d of %d messages are not done after %v", churnMessages-done, churnMessages, churnLimit)
 		}
 	}
-	return nil
 }
 
 // change lets one member more join, or the oldest of those that come and go leave in order.
@@ -112,10 +137,10 @@ func (c *churning) change() error {
 }
 
 func (c *churning) handle(ctx context.Context, t *handler.Task) error {
-	c.starts.add(t)
+	f := c.starts.add(t)
 	time.Sleep(churnTask)
 	if ctx.Err() == nil {
-		c.ended.Add(1)
+		c.starts.end(f)
 	}
 	return nil
 }

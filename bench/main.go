@@ -3,7 +3,8 @@
 //	name value unit baseline baseline_value ratio
 //
 // Value and baseline are measured in the same run, in turns where they would disturb each other, so that the ratio means something on
-// a machine that is shared and noisy. Lines that start with # say what a row measures, from when to when, and what was aimed at.
+// a machine that is shared and noisy. Lines that start with # say what a row measures, from when to when, and what was aimed at, and
+// "# MISSED" follows a figure that falls short of it.
 // Rows that need a broker start a real Kafka (Java and Maven); noop_partition runs on the in-process one. The rows with tasks by key
 // or without order compare with Confluent's Parallel Consumer, whose jars Maven fetches once, and which is compiled and run with Java 17.
 // Where these are missing a note says so and the rows measure this library alone.
@@ -85,6 +86,14 @@ func profileTo(path string) (end func(), err error) {
 	}, nil
 }
 
+// tell prints a figure, and what it has missed.
+func tell(f figure) {
+	fmt.Println(f)
+	for _, aim := range f.missed() {
+		fmt.Printf("# MISSED %s: %s was aimed at\n", f.name, aim)
+	}
+}
+
 // run prints the rows that match, and reports whether one could not be measured or none matched.
 func run(l *lab, re *regexp.Regexp, list bool) (failed bool) {
 	matched := false
@@ -99,7 +108,7 @@ func run(l *lab, re *regexp.Regexp, list bool) (failed bool) {
 		}
 		figures, err := r.measure(l)
 		for _, f := range figures {
-			fmt.Println(f)
+			tell(f)
 		}
 		if err != nil {
 			failed = true

@@ -38,8 +38,8 @@
 //     strategy alone: where a second one is offered, a task goes on through a cooperative rebalance in which its claim stays, and through
 //     nothing else. And the member has to hear each assignment: where the group changes again before it has heard the first one, somebody
 //     else may have had its partitions, and the tasks are run again.
-//   - G5 A commit carries the generation of the latest assignment that was received while the claim is held, and nothing is sent for a
-//     partition once its claim has ended: a late result never overwrites the next owner's progress.
+//   - G5 A commit carries the generation of the latest assignment that was received while the claim is held, also where its task ends
+//     between two claims, and nothing is sent for a partition once it has gone: a late result never overwrites the next owner's progress.
 //   - G10 Stopping is bounded: the plan's StopGrace (or what G3 leaves of it), with cancellation at its end, or at its start where tasks are too long to be waited
 //     for (Plan.StopCancelFirst; set config.Input.StopGrace to let them go on), then the last commit and a LeaveGroup, so that the next owner
 //     starts at once and not after the session timeout. It takes at most 2 s beyond the grace, and at most 6 s when no broker
@@ -52,7 +52,7 @@
 //     config.Plan.Lease (the shorter of session and rebalance timeout, less 5 s), or when the coordinator says that the member is
 //     none, every task is cancelled with a [LeaseError], before the broker can have given its partition away. The bound does not grow
 //     with the duration of the tasks. Where by the wall clock it is over, which a suspended machine may show, the next heartbeat
-//     decides, and has to be answered within 5 s. Two exceptions: a task that ignores its context runs on, and is counted; and where a partition is
+//     decides, and has to be answered within a heartbeat interval and 5 s. Two exceptions: a task that ignores its context runs on, and is counted; and where a partition is
 //     taken by fiat (the same instance ID started twice, a member removed by an administrator) both run until the next heartbeat. Of two
 //     members with one instance ID the first ends with a [FatalError].
 //

@@ -20,12 +20,13 @@ type ownCommits struct {
 	gentle bool
 
 	mu     sync.Mutex
+	dice   *rand.Rand
 	stored map[int32]member.Position
 	wins   map[int32]map[int64]int // successes of each message
 }
 
 func newOwnCommits(c *chaos) *ownCommits {
-	return &ownCommits{chaos: c, gentle: c.rnd.IntN(2) == 0, stored: map[int32]member.Position{}, wins: map[int32]map[int64]int{}}
+	return &ownCommits{chaos: c, gentle: c.rnd.IntN(2) == 0, dice: rand.New(rand.NewPCG(c.seed, 2)), stored: map[int32]member.Position{}, wins: map[int32]map[int64]int{}}
 }
 
 // session begins the next one. Commits of the one before are refused from now on.
@@ -79,8 +80,14 @@ type ownCommitter struct {
 
 var errSilent = errors.New("no answer")
 
+func (o *ownCommits) roll(n int) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.dice.IntN(n)
+}
+
 // moment is a pause that real brokers make too.
-func moment() { time.Sleep(time.Duration(rand.IntN(500)) * time.Microsecond) }
+func (o *ownCommits) moment() { time.Sleep(time.Duration(o.roll(500)) * time.Microsecond) }
 
 // send stores what is pending, unless the broker knows of a later session.
 func (c *ownCommitter) send() {
@@ -95,7 +102,7 @@ func (c *ownCommitter) send() {
 }
 
 func (c *ownCommitter) Committed(ctx context.Context) (member.Position, error) {
-	moment()
+	c.own.moment()
 	c.own.mu.Lock()
 	defer c.own.mu.Unlock()
 	if p, ok := c.own.stored[c.partition]; ok {
@@ -106,20 +113,20 @@ func (c *ownCommitter) Committed(ctx context.Context) (member.Position, error) {
 
 func (c *ownCommitter) Commit(p member.Position) {
 	c.pending = &p
-	if rand.IntN(3) > 0 {
+	if c.own.roll(3) > 0 {
 		c.send()
 	}
 }
 
 func (c *ownCommitter) Store(ctx context.Context, p member.Position) error {
-	moment()
+	c.own.moment()
 	c.pending = &p
 	c.send()
 	return ctx.Err()
 }
 
 func (c *ownCommitter) Settled(context.Context) error {
-	if rand.IntN(2) == 0 {
+	if c.own.roll(2) == 0 {
 		c.send()
 	}
 	if c.pending != nil {

@@ -31,7 +31,8 @@
 //
 //	Messages() --> intake.go --> settle.go --> pool.go: ring of ready claims --> runner.go --> exec.go --> Handle
 //	               receive       exchange      serial.go, fanned.go: what may         one goroutine = one slot;
-//	               copy, count     |   ^       start (internal/schedule)              pulls runs of tasks
+//	               begin.go, adopt.go  ^       start (internal/schedule)              pulls runs of tasks
+//	               aside.go        |   |
 //	                  |            |   |                                               |
 //	               room.go         |   '----------------- results <--------------------' claim.go
 //	               pause, resume   v

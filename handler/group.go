@@ -116,7 +116,8 @@ func (g *GroupHandler) enter(c *claim) {
 }
 
 // Wait returns nil as soon as no task runs, or the cause of ctx when it ends first. Call it after the group has stopped, when tasks
-// that were given up should end before the process does.
+// that were given up should end before the process does. Over a plain sarama group tasks that go on between two sessions do so for the
+// plan's Lease at most, also when no session follows.
 func (g *GroupHandler) Wait(ctx context.Context) error {
 	select {
 	case <-g.pool.whenIdle():

@@ -7,15 +7,15 @@ import (
 	"github.com/evenkeel-go/evenkeel/internal/member"
 )
 
-// Owner is whose commit it is: the identity that the broker checks. Both methods are asked just before each request, and only
-// while the claim is held.
+// Owner is whose commit it is: the identity that the broker checks. Both methods are asked just before each request, and not after
+// [Claim.Release].
 type Owner interface {
 	MemberID() string
 	// Generation is that of the latest assignment this member has received while it holds the claim.
 	Generation() int32
 }
 
-// Claim commits the offsets of one claimed partition. Its methods are called by the claim's goroutine.
+// Claim commits the offsets of one claimed partition. Its methods are called by one goroutine at a time.
 type Claim struct {
 	Topic     string
 	Partition int32
