@@ -13,20 +13,21 @@ import (
 func TestE5ATaskEndsWithTheLeaseWhenTheAnswerToAJoinIsLost(t *testing.T) {
 	eachEager(t, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, 1)
+		g.Input.CrashDetection = short
 		g.Produce(1)
 		gate, w := kit.NewGate(), newWire()
-		r, a := led(t, g, terms{}, lateSuccess(gate), w.member(g))
+		r, a := led(t, g, terms{rebalance: short}, lateSuccess(gate), w.member(g))
 		w.deafen(joinGroup)
 		r.join()
 		r.give(r.id)
 		owned := g.Note("the rival owns the partition")
-		r.handle(0)()
+		r.handle()()
 		r.commit(1, rivals)
 		cancelled := g.UntilSeen(1, kit.Cancelled, kit.By("a"), kit.Is(handler.ErrLost))[0]
 		g.WantWithin("until the task is cancelled", owned, cancelled.At, g.Plan().Lease)
 		g.UntilSeen(1, kit.Returned, kit.By("a"))
 		a.Stop()
-		wantRivals(g, t, 1)
+		wantRivals(t, g)
 		g.WantAtMost(0, kit.Committed, kit.By("a"), kit.From(1))
 		g.WantAtMost(1, kit.Started, kit.By("a"))
 	})
@@ -41,9 +42,10 @@ func (f sessionEndHook) OnSessionEnd(e consumer.SessionEnd) { f(e) }
 func TestE10ATaskEndsBeforeAMemberIsRemovedThatDoesNotJoin(t *testing.T) {
 	eachEager(t, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, 1)
+		g.Input.CrashDetection = short
 		g.Produce(1)
 		gate, hung := kit.NewGate(), kit.NewGate()
-		r, a := led(t, g, terms{}, lateSuccess(gate), func(c *consumer.Config) {
+		r, a := led(t, g, terms{rebalance: short}, lateSuccess(gate), func(c *consumer.Config) {
 			c.Hooks = append(c.Hooks, sessionEndHook(func(consumer.SessionEnd) { <-hung.Opened() }))
 		})
 		t.Cleanup(hung.Open)
@@ -51,7 +53,7 @@ func TestE10ATaskEndsBeforeAMemberIsRemovedThatDoesNotJoin(t *testing.T) {
 		g.WantAtMost(0, kit.Cancelled, kit.By("a"), kit.After(removed))
 		hung.Open()
 		a.Stop()
-		wantRivals(g, t, 1)
+		wantRivals(t, g)
 		g.WantAtMost(0, kit.Committed, kit.By("a"), kit.From(1))
 		g.WantAtMost(1, kit.Started, kit.By("a"))
 	})
@@ -62,15 +64,16 @@ func TestE10ATaskEndsBeforeAMemberIsRemovedThatDoesNotJoin(t *testing.T) {
 func TestE10ATaskEndsWithTheHeartbeatAfterTheRoundThatAMemberMissed(t *testing.T) {
 	kit.Each(t, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, 1)
+		g.Input.CrashDetection = short
 		g.Produce(1)
 		gate, w := kit.NewGate(), newWire()
-		r, a := led(t, g, terms{}, lateSuccess(gate), w.member(g))
+		r, a := led(t, g, terms{rebalance: short}, lateSuccess(gate), w.member(g))
 		w.lose(joinGroup)
 		removed := overstay(t, g, r)
 		cancelled, _ := g.First(kit.Cancelled, kit.By("a"))
 		g.WantWithin("until the task is cancelled", removed, cancelled.At, g.Plan().HeartbeatInterval)
 		a.Stop()
-		wantRivals(g, t, 1)
+		wantRivals(t, g)
 		g.WantAtMost(0, kit.Committed, kit.By("a"), kit.From(1))
 		g.WantAtMost(1, kit.Started, kit.By("a"))
 	}, everywhere()...)
@@ -83,7 +86,7 @@ func overstay(t *testing.T, g *kit.Group, r *rival) (removed time.Time) {
 	r.join()
 	removed = g.Note("the round has ended without a")
 	r.give(r.id)
-	r.handle(0)()
+	r.handle()()
 	r.commit(1, rivals)
 	g.UntilSeen(1, kit.Cancelled, kit.By("a"), kit.Is(handler.ErrLost))
 	g.UntilSeen(1, kit.Returned, kit.By("a"))

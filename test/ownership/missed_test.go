@@ -1,8 +1,11 @@
 package ownership_test
 
 import (
+	"regexp"
 	"testing"
+	"time"
 
+	"github.com/evenkeel-go/evenkeel/consumer"
 	"github.com/evenkeel-go/evenkeel/test/kit"
 )
 
@@ -18,7 +21,7 @@ func TestE3AMissedGenerationIsNoProof(t *testing.T) {
 		g.gate.Open()
 		g.UntilAllHandled()
 		a.Stop()
-		g.WantAtMost(2, kit.Started, kit.By("a"))
+		g.WantAtMost(2, kit.Started, kit.By("a"), kit.AtOffset(0))
 	}, everywhere()...)
 }
 
@@ -36,6 +39,27 @@ func TestE3AMissedGenerationIsNoProofAgainstACommit(t *testing.T) {
 	}, everywhere()...)
 }
 
+// E3. A cooperative session lives through such a round: what a member reports that it owns is given to nobody before the member has let it go.
+func TestE3ALiveSessionOutlivesAMissedGeneration(t *testing.T) {
+	kit.Each(t, func(t *testing.T, s kit.Setting) {
+		g := s.Group(t, 1)
+		g.Produce(2)
+		gate, w := kit.NewGate(), newWire()
+		r, a := led(t, g, terms{}, gate.Hold, w.member(g))
+		w.hold(syncGroup)
+		r.join()
+		r.give("nobody")
+		lateSync(r, w)
+		r.give(a.Status().MemberID)
+		g.UntilSeen(2, kit.Assigned, kit.By("a"))
+		gate.Open()
+		g.UntilAllHandled()
+		a.Stop()
+		g.WantAtMost(0, kit.Cancelled)
+		g.WantAtMost(2, kit.Started)
+	}, kit.Quietly(everywhere())...)
+}
+
 // gated is a group with the gate of its tasks.
 type gated struct {
 	*kit.Group
@@ -43,23 +67,39 @@ type gated struct {
 }
 
 // missed lets the rival have the partition in a round in which the member's sync comes too late, commit what it is told, and begin the next
-// round, which it has to end.
+// round, which it has to end. The member begins a session of its own accord: to a cooperative leader it then owns nothing.
 func missed(t *testing.T, s kit.Setting, commits ...int64) (g gated, r *rival, a *kit.Member) {
 	t.Helper()
 	g = gated{s.Group(t, 1), kit.NewGate()}
+	g.Input.MetadataRefresh = 200 * time.Millisecond
 	g.Produce(2)
 	w := newWire()
-	r, a = led(t, g.Group, terms{}, g.gate.Hold, w.member(g.Group))
+	r, a = led(t, g.Group, terms{}, g.gate.Hold, w.member(g.Group), anyTopic(g.Group))
 	w.hold(syncGroup)
+	must(t, g.Broker.CreateTopic(g.Topic+"-more", 1))
+	r.awaitCall()
 	r.join()
 	r.give(r.id)
-	r.handle(0)()
+	r.handle()()
 	for _, o := range commits {
 		r.commit(o, rivals)
 	}
+	lateSync(r, w)
+	return g, r, a
+}
+
+// lateSync begins another round, lets the sync arrive that is held, and joins that round, which is to be ended.
+func lateSync(r *rival, w *wire) {
+	r.Helper()
 	joined := r.beginJoin()
 	r.awaitCall()
 	w.pass(syncGroup)
 	joined()
-	return g, r, a
+}
+
+// anyTopic makes a member's session begin anew when there is one more topic.
+func anyTopic(g *kit.Group) func(*consumer.Config) {
+	return func(c *consumer.Config) {
+		c.Topics, c.TopicPattern = nil, regexp.MustCompile("^"+regexp.QuoteMeta(g.Topic)+"(-more)?$")
+	}
 }

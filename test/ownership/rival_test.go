@@ -9,8 +9,6 @@ import (
 
 	"github.com/IBM/sarama"
 
-	"github.com/evenkeel-go/evenkeel/consumer"
-	"github.com/evenkeel-go/evenkeel/handler"
 	"github.com/evenkeel-go/evenkeel/test/kit"
 )
 
@@ -24,13 +22,13 @@ type rival struct {
 	g        *kit.Group
 	name     string
 	terms    terms
+	wire     *wire
 	line     *sarama.Broker // joins and syncs
 	side     *sarama.Broker // heartbeats and commits
 	id       string
 	now      atomic.Pointer[membership] // what heartbeats say, nil before the first join
 	called   atomic.Int32               // the latest generation in which a heartbeat heard of a rebalance
 	metadata map[string][]byte          // of all members at the last join, for the leader
-	tasks    int64
 	beats    sync.WaitGroup
 	dead     chan struct{}
 }
@@ -51,10 +49,14 @@ type membership struct {
 // newRival is nobody's member yet, but has a member id.
 func newRival(t *testing.T, g *kit.Group, name string, how terms) *rival {
 	t.Helper()
-	r := &rival{T: t, g: g, name: name, terms: how, line: coordinator(t, g), side: coordinator(t, g), dead: make(chan struct{})}
+	w := newWire()
+	r := &rival{T: t, g: g, name: name, terms: how, wire: w, line: coordinator(t, g, w), side: coordinator(t, g, w), dead: make(chan struct{})}
 	if how.instance == "" {
 		resp, err := r.line.JoinGroup(r.joinRequest())
 		must(t, err)
+		if !errors.Is(resp.Err, sarama.ErrMemberIdRequired) {
+			g.Fatalf("%s has not got a member id: %v", name, resp.Err)
+		}
 		r.id = resp.MemberId
 	}
 	t.Cleanup(r.die)
@@ -62,9 +64,11 @@ func newRival(t *testing.T, g *kit.Group, name string, how terms) *rival {
 }
 
 // coordinator opens a connection to the group's coordinator.
-func coordinator(t *testing.T, g *kit.Group) *sarama.Broker {
+func coordinator(t *testing.T, g *kit.Group, w *wire) *sarama.Broker {
 	t.Helper()
+	g.Committed(0) // the coordinator loads, if it has to
 	conf := g.Broker.Config()
+	conf.Net.Proxy.Enable, conf.Net.Proxy.Dialer = true, w
 	conf.Net.ReadTimeout = 2 * time.Minute // a join waits for the slowest member
 	client, err := sarama.NewClient(g.Broker.Addrs(), conf)
 	must(t, err)
@@ -117,6 +121,7 @@ func (r *rival) die() {
 	default:
 	}
 	close(r.dead)
+	r.wire.cut() // Close waits for the answer that is out
 	_, _ = r.line.Close(), r.side.Close()
 	r.beats.Wait()
 }
@@ -258,10 +263,9 @@ func (r *rival) takesOver() {
 	r.give(r.id)
 }
 
-// handle tells of a task that the rival begins on the first partition, and returns how it tells of its end.
-func (r *rival) handle(offset int64) (end func()) {
-	r.tasks++
-	e := kit.Event{Member: r.name, Kind: kit.Started, Offset: offset, Call: r.tasks}
+// handle tells of the first message of the first partition, on which the rival begins to work, and returns how it tells of the end.
+func (r *rival) handle() (end func()) {
+	e := kit.Event{Member: r.name, Kind: kit.Started}
 	r.g.Add(e)
 	return func() {
 		e.Kind = kit.Returned
@@ -288,39 +292,4 @@ func kerror(code sarama.KError) error {
 		return nil
 	}
 	return code
-}
-
-// remove takes members out of the group, as an administrator does.
-func remove(t *testing.T, g *kit.Group, members ...sarama.MemberIdentity) {
-	t.Helper()
-	b := coordinator(t, g)
-	defer b.Close()
-	resp, err := b.LeaveGroup(&sarama.LeaveGroupRequest{Version: 4, GroupId: g.Name, Members: members})
-	must(t, err)
-	must(t, kerror(resp.Err))
-}
-
-// led starts a group with a rival that leads it, and a member of ours, which has got all partitions and runs the first task.
-func led(t *testing.T, g *kit.Group, how terms, work handler.Func, change ...func(*consumer.Config)) (r *rival, a *kit.Member) {
-	t.Helper()
-	r = newRival(t, g, "rival", how)
-	r.join()
-	r.give(r.id)
-	a = g.Start("a", work, change...)
-	r.awaitCall()
-	r.join()
-	r.give(r.other())
-	g.UntilSeen(1, kit.Started, kit.By("a"))
-	g.UntilSeen(1, kit.Committed, kit.By("a"), kit.AtOffset(0)) // its stamp
-	return r, a
-}
-
-// wantRivals fails the test when the commit of the first partition is not the rival's any more.
-func wantRivals(g *kit.Group, t *testing.T, offset int64) {
-	t.Helper()
-	o, text, err := g.Broker.Committed(g.Name, g.Topic, 0)
-	must(t, err)
-	if o != offset || text != rivals {
-		g.Errorf("committed is %d with %q, want %d and what the rival wrote", o, text, offset)
-	}
 }

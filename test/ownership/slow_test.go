@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evenkeel-go/evenkeel/consumer"
 	"github.com/evenkeel-go/evenkeel/test/kit"
 )
 
@@ -33,6 +32,7 @@ func open(t *testing.T, g *kit.Group, r *rival, a *kit.Member, w *wire) (closeRo
 func TestE11TasksOutliveALongRound(t *testing.T) {
 	kit.Each(t, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, 1)
+		g.Input.CrashDetection = short
 		g.Produce(2)
 		gate, w := kit.NewGate(), newWire()
 		r, a := led(t, g, slow, gate.Hold, w.member(g))
@@ -65,7 +65,7 @@ func TestE12ACommitDoesNotWaitForAJoin(t *testing.T) {
 			g.Errorf("committed at %d, want 1", o)
 		}
 		closeRound()
-		g.UntilSeen(3, kit.Assigned, kit.By("a")) // TODO
+		g.UntilSeen(2, kit.Assigned, kit.By("a"))
 		a.Stop()
 		g.WantAtMost(1, kit.Started)
 		g.WantAtMost(0, kit.Refused)
@@ -90,7 +90,8 @@ func TestE13ACommitWaitsForAStalledLeader(t *testing.T) {
 	}, everywhere()...)
 }
 
-// E13. The leader dies there, and the next round is the member's own.
+// E13. The leader dies there, and the next round is the member's own. A cooperative claim lives through it. An eager one has missed a
+// generation: it cannot know that nobody had an assignment in it, and what was not committed runs again.
 func TestE13ACommitOutlivesADeadLeader(t *testing.T) {
 	kit.Each(t, func(t *testing.T, s kit.Setting) {
 		g := s.Group(t, 1)
@@ -105,8 +106,11 @@ func TestE13ACommitOutlivesADeadLeader(t *testing.T) {
 		a.Stop()
 		g.WantSound(nil)
 		g.WantAtMost(0, kit.Cancelled)
-		g.WantAtMost(2, kit.Started)
+		again := 0
+		if s.Eager {
+			again = 1
+		}
+		g.WantAtMost(1+again, kit.Started, kit.AtOffset(0))
+		g.WantAtMost(1, kit.Started, kit.AtOffset(1))
 	}, everywhere()...)
 }
-
-var _ = consumer.Config{}

@@ -13,19 +13,20 @@ func TestE1ALateResultOverwritesNothing(t *testing.T) {
 		g := s.Group(t, 1)
 		g.Input.Grace = config.NoGrace
 		g.Produce(1)
-		gate := kit.NewGate()
-		r, a := led(t, g, terms{}, gate.Ignore)
+		gate, w := kit.NewGate(), newWire()
+		r, a := led(t, g, terms{}, gate.Ignore, w.member(g))
 		r.takesOver()
 		owned := g.Note("the rival owns the partition")
-		end := r.handle(0)
+		end := r.handle()
 		cancelled := g.UntilSeen(1, kit.Cancelled, kit.By("a"))[0]
 		g.WantWithin("until the task of the one before is cancelled", owned, cancelled.At, 0)
 		end()
 		r.commit(1, rivals)
 		gate.Open()
 		g.UntilSeen(1, kit.Returned, kit.By("a"))
+		awaitBeats(g, w)
 		a.Stop()
-		wantRivals(g, t, 1)
+		wantRivals(t, g)
 		g.WantAtMost(0, kit.Committed, kit.By("a"), kit.From(1))
 		g.WantAtMost(0, kit.Refused, kit.By("a"))
 		g.WantAtMost(1, kit.Started, kit.By("a"))
@@ -46,14 +47,21 @@ func TestE1ACommitIsNotSentAgainWithALaterGeneration(t *testing.T) {
 		gate.Open()
 		g.Until("the commit is on its way", func() bool { return w.count(offsetCommit) > before })
 		r.takesOver()
-		r.handle(0)()
+		r.handle()()
 		r.commit(1, rivals)
 		w.pass(offsetCommit)
 		g.UntilSeen(1, kit.Refused, kit.By("a"))
+		awaitBeats(g, w)
 		a.Stop()
-		wantRivals(g, t, 1)
+		wantRivals(t, g)
 		g.WantAtMost(0, kit.Committed, kit.By("a"), kit.From(1))
 		g.WantAtMost(1, kit.Refused, kit.By("a"))
 		g.WantAtMost(1, kit.Started, kit.By("a"))
 	}, everywhere()...)
+}
+
+// awaitBeats waits for some heartbeats on the connection of the commits: what the member has to commit is on it before the last one.
+func awaitBeats(g *kit.Group, w *wire) {
+	sent := w.count(guard)
+	g.Until("the member has sent some heartbeats", func() bool { return w.count(guard) > sent+2 })
 }

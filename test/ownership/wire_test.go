@@ -65,6 +65,15 @@ func (w *wire) pass(r request) {
 	}
 }
 
+// cut closes all connections.
+func (w *wire) cut() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.conns {
+		_ = c.Conn.Close()
+	}
+}
+
 // count is how many requests of a kind the member has sent, whether or not they have arrived.
 func (w *wire) count(r request) int {
 	w.mu.Lock()
