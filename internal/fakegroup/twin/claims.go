@@ -102,6 +102,7 @@ func trimmed(s *stage) {
 	s.Trim(s.name, 0, 15)
 	m.Resume(map[string][]int32{s.name: {0}})
 	<-done
+	m.awaitError() // sarama forwards it on a goroutine of its own, and drops it when the group is closed by then
 	m.close()
 }
 

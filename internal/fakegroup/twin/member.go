@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +34,14 @@ func (m *member) note(format string, args ...any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.noted = append(m.noted, fmt.Sprintf(format, args...))
+}
+
+// awaitError waits until an error was heard, and gives up after a while.
+func (m *member) awaitError() {
+	heard := func(line string) bool { return strings.HasPrefix(line, "error: ") }
+	for end := time.Now().Add(10 * time.Second); !slices.ContainsFunc(m.log(), heard) && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
 }
 
 func (m *member) log() []string {
