@@ -62,9 +62,15 @@ func (c *Consumer) Open(ctx context.Context) (*Member, error) {
 	return &Member{m}, err
 }
 
+func (c *Consumer) detached() *membership {
+	return &membership{
+		Consumer: c, plan: c.cfg.Plan, tasks: c.tasks.Load(), conf: cmp.Or(c.cfg.Sarama, sarama.NewConfig()), lateCommits: newThrottle(c.log),
+	}
+}
+
 // Detach makes a membership without connections, whose commits the test answers. They are sent until ctx ends.
 func (c *Consumer) Detach(ctx context.Context, send func(context.Context, commit.Request) ([]error, error)) *Member {
-	m := &membership{Consumer: c, plan: c.cfg.Plan, tasks: c.tasks.Load(), conf: cmp.Or(c.cfg.Sarama, sarama.NewConfig()), lateCommits: newThrottle(c.log)}
+	m := c.detached()
 	m.commits = commit.New(commit.Options{
 		Send: send, Notify: m.commitAnswered, Moved: func(context.Context) {},
 		LookUp: func(context.Context, string, int32) (member.Position, error) { return member.Position{Offset: 0}, nil },
@@ -155,6 +161,35 @@ func (m *Member) EndSession() {
 
 // Keep says how many tasks go on after it.
 func (m *Member) Keep(tasks int) { m.m.tenure.kept = func() int { return tasks } }
+
+// DetachWith is Detach with answers to look-ups.
+func (c *Consumer) DetachWith(ctx context.Context, send func(context.Context, commit.Request) ([]error, error), lookUp func() member.Position) *Member {
+	m := c.detached()
+	c.watched.of(m)
+	m.commits = commit.New(commit.Options{
+		MaxMetadata: 4096, Send: send, Notify: m.commitAnswered, Moved: func(context.Context) {},
+		LookUp: func(context.Context, string, int32) (member.Position, error) { return lookUp(), nil },
+	})
+	m.helpers.Go(func() { m.commits.Run(ctx) }) // ends with ctx
+	return &Member{m}
+}
+
+// Again begins the next session of the same tenure.
+func (m *Member) Again(s sarama.ConsumerGroupSession) member.Session {
+	r := newRound(context.Background())
+	m.m.setRound(r)
+	began := &session{ConsumerGroupSession: s, m: m.m, round: r, since: time.Now(), tenure: m.m.tenure}
+	began.heard.Store(s.GenerationID())
+	r.enter(began)
+	m.m.tenure.enter(began)
+	return began
+}
+
+// Replaced is told by the link.
+func (c *Consumer) Replaced(topic string) { c.topicReplaced(topic) }
+
+// RoundContext is what Consume was given.
+func (m *Member) RoundContext() context.Context { return m.m.round.session }
 
 // Work is the parent of the contexts of all tasks.
 func (m *Member) Work() context.Context { return m.m.tenure.work }

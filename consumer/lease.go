@@ -125,7 +125,7 @@ func (k *leaseKeeper) quiet() bool {
 func (k *leaseKeeper) beatOnce(ctx context.Context, b beat) (over bool) {
 	within, cancel := context.WithDeadline(ctx, k.patience(b))
 	defer cancel()
-	err := k.coordinator.heartbeat(within, k.tenure.memberID, k.tenure.generation.Load())
+	err := k.coordinator.heartbeat(within, k.tenure.memberID, k.tenure.latest())
 	return ctx.Err() == nil && k.take(b, err)
 }
 

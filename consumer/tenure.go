@@ -98,6 +98,14 @@ func (t *tenure) live() *session {
 	return t.session
 }
 
+// latest is the generation of the latest assignment. One of zero bytes is told to the session alone, see [session.generation].
+func (t *tenure) latest() int32 {
+	if s := t.live(); s != nil {
+		return max(t.generation.Load(), s.generation())
+	}
+	return t.generation.Load()
+}
+
 // wanted says that heartbeats are worth sending: a session goes on, or there is something that the next one may take over. A member that does
 // not try to join within the rebalance timeout gives its partitions up by falling silent; a join that is out may take longer, for it
 // waits for the slowest member.

@@ -139,6 +139,7 @@ func (c *Consumer) topicReplaced(topic string) {
 	if m == nil || !m.commits.Restart(topic) {
 		return
 	}
+	m.tasks.TopicReplaced(topic)
 	err := &TopicError{Topic: topic, err: errTopicReplaced}
 	c.log.Warn("topic was deleted and created again: it is consumed from its start", slog.String("topic", topic))
 	c.hooks.failed(err)

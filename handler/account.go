@@ -23,6 +23,7 @@ type account struct {
 	running bool
 	inHand  map[int64]*sarama.ConsumerMessage // adopted tasks whose messages may be delivered again
 	seen    int64                             // what lies below it was delivered again
+	anew    bool                              // nothing that was not delivered to the claim before has come yet
 	spare   offset.Ranges                     // memory for the next map
 }
 
@@ -53,6 +54,10 @@ func (a *account) take(o int64) (fresh bool, mine *sarama.ConsumerMessage) {
 		a.passOver(o)
 		fresh = !a.track.Finished(o)
 	default:
+		if a.anew {
+			a.anew = false
+			a.passOver(o)
+		}
 		return a.track.Deliver(o), nil
 	}
 	if len(a.inHand) == 0 {

@@ -38,19 +38,24 @@ func (l *loop) succeed(old *loop, why error) bool {
 		return false
 	}
 	if why != nil {
-		l.logger.LogAttrs(context.Background(), slog.LevelWarn, refusal(old.flying()), attrError(why))
+		l.tellRefusal(old, why)
 		old.abandon(lostBy(why))
 		return false
 	}
 	return l.inherit(old)
 }
 
-// refusal is what the log says where nothing can be taken over.
-func refusal(running bool) string {
-	if running {
-		return "the partition has come back, but its running tasks cannot be taken over: they are cancelled and run again"
+func (l *loop) tellRefusal(old *loop, why error) {
+	var text string
+	switch {
+	case old.flying():
+		text = "the partition has come back, but its running tasks cannot be taken over: they are cancelled and run again"
+	case old.unanswered:
+		text = "the partition has come back, but what had finished and was not committed cannot be taken over: it runs again"
+	default:
+		return // the commit says it all
 	}
-	return "the partition has come back, but what had finished and was not committed cannot be taken over: it runs again"
+	l.logger.LogAttrs(context.Background(), slog.LevelWarn, text, attrError(why))
 }
 
 // inherit moves what the old loop has to this one. The old one's goroutine has ended. It returns false when the partition has gone
@@ -88,6 +93,7 @@ func (l *loop) takeAccount(old *loop, inHand map[int64]*sarama.ConsumerMessage) 
 	l.first = false
 	l.account, old.account = old.account, account{}
 	l.account.running, l.account.inHand, l.account.seen = false, inHand, 0
+	l.account.anew = l.account.track != nil
 	l.account.dirty = true // the text says that tasks run without a claim
 	l.finished.Store(l.account.committable())
 	l.startsAt(l.account.committable())
@@ -111,16 +117,41 @@ func (l *loop) disown(mine, m *sarama.ConsumerMessage) {
 		return
 	}
 	l.pool.mu.Lock()
-	var found *Task
-	for r := l.active; r != nil; r = r.after {
-		if t := r.task(r.n - 1); r.done < r.n && t.Offset == m.Offset {
-			r.disowned, found = true, t
+	l.dropResultLocked(mine)
+	running := l.disownLocked(m.Offset)
+	l.pool.mu.Unlock()
+	if running != nil {
+		running.call.Cancel(ErrLost)
+	}
+}
+
+// disownLocked finds the running task of an offset.
+func (c *claim) disownLocked(o int64) (found *Task) {
+	for r := c.active; r != nil; r = r.after {
+		if r.done < r.n && r.task(r.n-1).Offset == o {
+			r.disowned, found = true, r.task(r.n-1)
 		}
 	}
-	l.pool.mu.Unlock()
-	if found != nil {
-		found.call.Cancel(ErrLost)
+	return found
+}
+
+// dropResultLocked drops the result of a task that has just ended, and that the loop has not taken over yet.
+func (c *claim) dropResultLocked(m *sarama.ConsumerMessage) {
+	if i := slices.IndexFunc(c.failed, func(f *failure) bool { return f.task.Offset == m.Offset }); i >= 0 {
+		c.lineup.dropFailed(c.failed[i])
+		c.failed = slices.Delete(c.failed, i, i+1)
+		return
 	}
+	e := &c.ended
+	if i := slices.Index(e.offsets, m.Offset); i >= 0 {
+		e.offsets = slices.Delete(e.offsets, i, i+1)
+	} else if e.n != 1 || e.next != m.Offset+1 {
+		return
+	}
+	e.n--
+	e.bytes -= int64(size(m))
+	c.pool.counts.Succeeded--
+	c.pool.counts.Strays++
 }
 
 // dropRetry takes a failed task out that waits for its next attempt.

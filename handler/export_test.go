@@ -15,3 +15,11 @@ func (g *GroupHandler) Entries() int {
 
 // MaxPending is how many messages an account follows beyond an unfinished one.
 const MaxPending = maxPending
+
+// Leftovers are the pool's counters, which are zero at rest.
+func (g *GroupHandler) Leftovers() (held int64, stray, parting, running int) {
+	p := g.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.held, p.stray, p.parting, p.running
+}

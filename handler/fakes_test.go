@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/IBM/sarama"
 
@@ -66,6 +67,13 @@ func (s *session) MarkOffset(_ string, partition int32, offset int64, text strin
 	if call != nil {
 		call()
 	}
+}
+
+// slowMarks makes each mark take a while.
+func (s *session) slowMarks(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.onMark = func() { time.Sleep(d) }
 }
 
 func (s *session) ResetOffset(_ string, partition int32, offset int64, _ string) {

@@ -48,6 +48,10 @@ func (g *GroupHandler) defaultStrategy() sarama.BalanceStrategy {
 	return sarama.NewBalanceStrategyCooperativeSticky()
 }
 
+// TopicReplaced ends what goes on of a topic between two claims, and is for a topic that was deleted and created again: its offsets are
+// those of another log. Package consumer calls it where the cluster tells topics apart.
+func (g *GroupHandler) TopicReplaced(topic string) { g.heard.topicReplaced(topic) }
+
 // Setup implements sarama.ConsumerGroupHandler: tasks of partitions that the session does not have are cancelled. It returns nil.
 func (g *GroupHandler) Setup(s sarama.ConsumerGroupSession) error {
 	g.heard.begin(s.Claims(), s.GenerationID())
@@ -86,7 +90,7 @@ func (g *GroupHandler) newLoop(s sarama.ConsumerGroupSession, c sarama.ConsumerG
 	l := &loop{
 		claim: newClaim(s.Context(), c, g.pool), group: s, session: s.Context(), work: workOf(s), heard: g.heard,
 		messages: c.Messages(), committer: committer, plan: plan, retry: g.opts.Retry,
-		recalled: make(chan struct{}), gone: make(chan struct{}), lingered: make(chan struct{}),
+		doubted: make(chan struct{}, 1), recalled: make(chan struct{}), gone: make(chan struct{}), lingered: make(chan struct{}),
 		alarm: newAlarm(), open: true, first: true, lastCommit: -plan.CommitInterval,
 	}
 	l.account = account{limit: committer.MaxMetadata(), bare: plainSession(committer), next: -1}

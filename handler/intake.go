@@ -91,7 +91,7 @@ func (l *loop) accept(m *sarama.ConsumerMessage) bool {
 		return false
 	}
 	l.disown(mine, m)
-	return true
+	return fresh
 }
 
 func (l *loop) put(batch []*sarama.ConsumerMessage) {

@@ -33,7 +33,8 @@ func (l *loop) handOn() (n int, ok bool) {
 	l.pool.keepLocked(l.claim) // before anybody may hear that the partition has gone
 	l.pool.mu.Unlock()
 	a := &l.account
-	if l.heard.linger(l, title{memberID: l.group.MemberID(), stamp: a.stamp, plain: a.bare, marked: a.committable()}) {
+	t := title{memberID: l.group.MemberID(), stamp: a.stamp, plain: a.bare, next: a.committable(), work: l.work}
+	if l.heard.linger(l, t) {
 		return n, true
 	}
 	l.pool.mu.Lock()
@@ -49,6 +50,7 @@ func (l *loop) lastWord(last context.Context, tasks int) {
 		_ = l.committer.Settled(last)
 	}
 	l.mute = l.account.bare
+	l.aside = nil // it is delivered again
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
 	if !l.left {
@@ -71,6 +73,7 @@ func (l *loop) linger() {
 	defer close(l.lingered)
 	last, cancel := answerLimit(l.untilTheEnd())
 	defer cancel()
+	l.unanswered = l.committer.Settled(last) != nil
 	l.committer.Release(last)
 	l.seeOff()
 }

@@ -33,10 +33,13 @@ type loop struct {
 	retry     retry.Policy
 
 	predecessor *loop         // the claim before, whose tasks go on
-	mute        bool          // a plain session has ended: marks would come too late
+	mute        bool          // commits would come too late: a plain session has ended, or the partition is somebody else's
+	doubted     chan struct{} // 1: a generation was missed while the claim is held
+	dispossess  error         // somebody else has had the partition then
 	recalled    chan struct{} // closed by the next claim, which takes over
 	gone        chan struct{} // closed when the partition has gone elsewhere
 	lingered    chan struct{} // closed when the loop does not linger any more
+	unanswered  bool          // its last commit had no answer by then
 
 	alarm   *alarm
 	resting bool // ends of tasks are left alone for a moment
@@ -59,8 +62,10 @@ type loop struct {
 // backlog pauses the fetches.
 func (l *loop) run() {
 	defer l.alarm.stop()
-	if l.predecessor != nil {
-		l.adopt(l.predecessor)
+	defer l.letGo() // also where the user's key function has ended the goroutine
+	if old := l.predecessor; old != nil {
+		l.predecessor = nil // or each claim would hold all before it
+		l.adopt(old)
 	}
 	for l.open {
 		wake := l.wake
@@ -74,11 +79,12 @@ func (l *loop) run() {
 			l.takeOver()
 		case <-l.alarm.timer.C:
 			l.ring()
+		case <-l.doubted:
+			l.prove()
 		case <-l.intake.Done():
 			l.open = false
 		}
 	}
-	l.letGo()
 }
 
 // workEnded stops starts and cancels tasks, whatever the loop is at: it may be at a log or a hook that takes its time.

@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -36,7 +37,8 @@ type title struct {
 	memberID string
 	stamp    offset.Stamp // in the commit
 	plain    bool         // a session of sarama's alone: nobody can read a stamp there
-	marked   int64        // where it has marked there
+	next     int64        // all below it had finished; over a plain session it has marked there
+	work     context.Context
 }
 
 // offer hears how many strategies are offered.
@@ -52,7 +54,8 @@ func newOwnership() *ownership { return &ownership{chains: map[Claim]*chain{}} }
 // and what ran there beyond its claim is cancelled. A runner that has just looked at the intake may not have called the handler yet: its
 // task counts as one that runs.
 func (o *ownership) hear(latest strategy.Assignment, generation int32) {
-	for _, c := range o.replace(latest, generation) {
+	ended, doubted := o.replace(latest, generation)
+	for _, c := range ended {
 		if c.claim != nil {
 			c.claim.stop()
 		}
@@ -60,6 +63,30 @@ func (o *ownership) hear(latest strategy.Assignment, generation int32) {
 			c.lingering.moved()
 		}
 	}
+	for _, l := range doubted {
+		l.askForProof()
+	}
+}
+
+// topicReplaced ends the chains of a topic that has become another one under its name.
+func (o *ownership) topicReplaced(topic string) {
+	for _, c := range o.cutOff(topic) {
+		if c.lingering != nil {
+			c.lingering.moved()
+		}
+	}
+}
+
+func (o *ownership) cutOff(topic string) (ended []chain) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for key, c := range o.chains {
+		if key.Topic == topic {
+			ended = append(ended, *c)
+			delete(o.chains, key)
+		}
+	}
+	return ended
 }
 
 // begin compares what was heard with the claims of a session that begins. A leader that is not ours may send zero bytes to a member that
@@ -73,8 +100,8 @@ func (o *ownership) begin(claims strategy.Assignment, generation int32) {
 	}
 }
 
-// replace returns the chains that have ended.
-func (o *ownership) replace(latest strategy.Assignment, generation int32) (ended []chain) {
+// replace returns the chains that have ended, and the claims that go on although a generation was missed.
+func (o *ownership) replace(latest strategy.Assignment, generation int32) (ended []chain, doubted []*loop) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.latest, o.generation = latest, generation
@@ -84,10 +111,13 @@ func (o *ownership) replace(latest strategy.Assignment, generation int32) (ended
 			delete(o.chains, key)
 			continue
 		}
-		c.gap = c.gap || generation != c.generation && generation != c.generation+1
-		c.generation = generation
+		missed := generation != c.generation && generation != c.generation+1
+		if missed && c.claim != nil {
+			doubted = append(doubted, c.claim)
+		}
+		c.gap, c.generation = c.gap || missed, generation
 	}
-	return ended
+	return ended, doubted
 }
 
 // enter registers a claim, and returns the one before it whose tasks go on, nil for none.
@@ -140,6 +170,7 @@ var (
 	errGeneration = errors.New("a generation of the group was missed")
 	errStamp      = errors.New("the partition's commit has another owner's stamp")
 	errUnread     = errors.New("the partition's commit could not be read")
+	errLog        = errors.New("the partition's log is another one than before")
 	errOffset     = errors.New("the claim starts at another offset than was committed")
 )
 
@@ -161,12 +192,14 @@ func (o *ownership) doubt(l *loop, stored member.Position, err error) error {
 	switch {
 	case c == nil, c.gap:
 		return errGeneration
-	case c.title.memberID != l.group.MemberID():
+	case c.title.memberID != l.group.MemberID(), c.title.work.Err() != nil:
 		return errNewMember
-	case c.title.plain && l.source.InitialOffset() != c.title.marked:
+	case c.title.plain && l.source.InitialOffset() != c.title.next:
 		return errOffset // all that a plain sarama session tells
 	case c.title.plain:
 		return nil
+	case l.source.InitialOffset() < 0 && l.source.HighWaterMarkOffset() < c.title.next:
+		return errLog // sarama has found the commit beyond the end
 	case err != nil:
 		return errUnread
 	case stampOf(stored) != c.title.stamp:

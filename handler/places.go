@@ -105,7 +105,9 @@ func (p *pool) adoptLocked(c, old *claim) map[int64]*sarama.ConsumerMessage {
 		c.enlistLocked(r)
 		for i := r.done; i < r.n; i++ {
 			c.adoptScopeLocked(r.task(i))
-			inHand[r.task(i).Offset] = r.task(i).ConsumerMessage
+			if !r.disowned {
+				inHand[r.task(i).Offset] = r.task(i).ConsumerMessage
+			}
 			c.lineup.hold(r, i)
 		}
 		r = next

@@ -27,19 +27,20 @@ type pool struct {
 	base    time.Time
 	owner   uint64 // random, see offset.Stamp
 
-	mu       sync.Mutex
-	running  int   // runners
-	starting int   // of them, those that have not taken their first run
-	stray    int   // tasks that run for claims that are not held any more
-	parting  int   // loops that have given kept tasks up and wait for their return
-	held     int64 // bytes of all backlogs, see overhead
-	idle     chan struct{}
-	ring     schedule.Ring[*claim]
-	spare    []*runner
-	claims   map[Claim]*claim // that are held now
-	strays   map[Claim]*claim // that were given up with a task still running
-	kept     map[Claim]*claim // that have returned, and whose tasks go on
-	counts   Counts           // of tasks that are settled
+	mu        sync.Mutex
+	running   int   // runners
+	starting  int   // of them, those that have not taken their first run
+	stray     int   // tasks that run for claims that are not held any more
+	parting   int   // loops that have given kept tasks up and wait for their return
+	held      int64 // bytes of all backlogs, see overhead
+	roomAgain bool  // held has fallen to the limit, and nobody was told yet
+	idle      chan struct{}
+	ring      schedule.Ring[*claim]
+	spare     []*runner
+	claims    map[Claim]*claim // that are held now
+	strays    map[Claim]*claim // that were given up with a task still running
+	kept      map[Claim]*claim // that have returned, and whose tasks go on
+	counts    Counts           // of tasks that are settled
 }
 
 // limits are what the options bound.

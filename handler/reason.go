@@ -66,7 +66,7 @@ func (r Reason) cancelsFirst(p *config.Plan) bool {
 // reason looks at the signs of revocation, the most urgent first.
 func (l *loop) reason() Reason {
 	switch {
-	case l.work.Err() != nil:
+	case l.work.Err() != nil, l.dispossess != nil:
 		return Lost
 	case stopping(l.group):
 		return l.orHurried()
@@ -121,6 +121,8 @@ func (l *loop) cause(r Reason) error {
 		return ErrRevoked
 	case l.work.Err() != nil:
 		return workCause(l.work)
+	case l.dispossess != nil:
+		return lostBy(l.dispossess)
 	default:
 		return lostBy(context.Cause(l.session))
 	}

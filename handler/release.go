@@ -19,6 +19,7 @@ const (
 func (l *loop) letGo() {
 	began := l.pool.now()
 	before := l.succeeded
+	l.open = false
 	l.close()
 	reason, may := l.drain()
 	last, cancel := answerLimit(reason)

@@ -88,16 +88,46 @@ func (l *loop) weighLocked() {
 		return // it counts for nothing any more
 	}
 	v, p := &l.view, l.pool
-	p.held += l.bytes - v.bytes + int64(l.backlog-v.backlog)*overhead
+	p.addLocked(l.bytes - v.bytes + int64(l.backlog-v.backlog)*overhead)
 	v.backlog, v.bytes = l.backlog, l.bytes
-	l.room.load = load{messages: l.backlog, bytes: l.bytes - l.lineup.outBytes(), tight: p.held > p.limits.memory}
+	l.room.load = load{messages: l.backlog, bytes: l.bytes - l.lineup.outBytes(), tight: p.tightLocked()}
 	if p.keys.order != ByPartition {
 		l.room.load.messages -= l.flight
 	}
 }
 
 // unweighLocked takes what a claim holds out of the sum.
-func (p *pool) unweighLocked(c *claim) { p.held -= c.view.bytes + int64(c.view.backlog)*overhead }
+func (p *pool) unweighLocked(c *claim) { p.addLocked(-c.view.bytes - int64(c.view.backlog)*overhead) }
+
+// addLocked changes what all claims hold together, and takes note when that is no more than it may be again.
+func (p *pool) addLocked(bytes int64) {
+	before := p.tightLocked()
+	p.held += bytes
+	p.roomAgain = p.roomAgain && !p.tightLocked() || before && !p.tightLocked()
+}
+
+func (p *pool) tightLocked() bool { return p.held > p.limits.memory }
+
+// roomAgainLocked says, once, that claims which paused for what the others hold may go on: see tellPaused.
+func (p *pool) roomAgainLocked() (yes bool) {
+	yes, p.roomAgain = p.roomAgain, false
+	return yes
+}
+
+// tellPaused makes the loops of paused claims look again.
+func (p *pool) tellPaused() {
+	var paused []*claim
+	p.mu.Lock()
+	for _, c := range p.claims {
+		if c.view.paused {
+			paused = append(paused, c)
+		}
+	}
+	p.mu.Unlock()
+	for _, c := range paused {
+		c.signal()
+	}
+}
 
 // carriesLocked is what the claim's running and failed tasks hold.
 func (c *claim) carriesLocked() (n int, bytes int64) {

@@ -67,8 +67,11 @@ func (r *runner) turnOver() bool {
 	ended := r.claim // adoption may have made it another one
 	if ended == nil {
 		p.starting--
-	} else {
-		wake, stray = r.finishLocked(now)
+	} else if wake, stray = r.finishLocked(now); stray != nil {
+		p.mu.Unlock()
+		ended.tellLate(stray) // before the next run is taken: a log may take its time
+		p.mu.Lock()
+		now = p.now()
 	}
 	taken, watch := r.takeLocked(now)
 	if taken == nil {
@@ -81,7 +84,6 @@ func (r *runner) turnOver() bool {
 	if watch {
 		taken.signal()
 	}
-	ended.tellLate(stray)
 	closeIf(idle)
 	return taken != nil
 }

@@ -68,13 +68,13 @@ func (s *serial) again(f *failure, scope *task.Scope) {
 
 func (s *serial) putBack(r *runner, from int32) {
 	s.queue.PutBack(r.tasks[from:r.n])
-	s.held = from > 0
+	s.held = from > r.done // those before it may be settled
 }
 
 // forget implements lineup: a run that goes on for hours must not keep the messages behind it.
 func (s *serial) forget(r *runner, from int32) {
 	clear(r.tasks[from:r.n])
-	s.held = from > 0
+	s.held = from > r.done
 }
 
 func (s *serial) hold(*runner, int32) { s.held = true }

@@ -7,6 +7,7 @@ type results struct {
 	progress
 	failed  []*failure
 	watched bool
+	room    bool // the member holds less than it may again
 }
 
 // exchange puts the prepared tasks in and takes results out, in one hold of the lock, then commits, retries, pauses or resumes. It returns
@@ -29,6 +30,7 @@ func (l *loop) resultsLocked() results {
 	l.waiting += len(got.failed)
 	l.backlog, l.bytes = l.backlog-got.n, l.bytes-got.bytes
 	l.weighLocked()
+	got.room = l.pool.roomAgainLocked()
 	return got
 }
 
@@ -44,6 +46,9 @@ func (l *loop) digest(got results) time.Duration {
 	}
 	l.room.measure(got.n, now)
 	l.makeRoom()
+	if got.room {
+		l.pool.tellPaused()
+	}
 	return now
 }
 
@@ -65,6 +70,9 @@ func (l *loop) advance(ended progress, now time.Duration) {
 }
 
 func (l *loop) commit(now time.Duration) {
+	if l.mute {
+		return
+	}
 	l.account.dirty, l.lastCommit = false, now
 	l.committer.Commit(l.account.position())
 }

@@ -101,6 +101,7 @@ func TestAnAccountAloneEndsWithTheOwnership(t *testing.T) {
 				time.Sleep(2 * time.Minute)
 				r.endSession(sarama.ErrRebalanceInProgress)
 				end(r) // a loop that went on would keep the bubble from ending
+				time.Sleep(time.Second)
 				synctest.Wait()
 				if told := r.logs.with("cancelled"); len(told) > 0 {
 					t.Errorf("no task ran, and the log says %v", told)
@@ -125,7 +126,7 @@ func TestWhatEndsWhileTheLoopIsBusyIsNotRunAgain(t *testing.T) {
 		o.Order, o.Slots = handler.None, 2
 		r := begin(t, o, false, apart(10*time.Second), "a", "b")
 		forget := r.deafBroker()
-		r.s.onMark = func() { time.Sleep(time.Second) }
+		r.s.slowMarks(time.Second)
 		deaf := r.member.settle
 		r.member.settle = func(ctx context.Context) error {
 			if r.s.committed(0) < 2 {
@@ -181,7 +182,7 @@ func TestWhatEndsAtAStopBetweenTwoSessionsIsCommitted(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 			r.endSession(sarama.ErrRebalanceInProgress)
-			r.before.onMark = func() { time.Sleep(time.Second) }
+			r.before.slowMarks(time.Second)
 			if err := r.Wait(t.Context()); err != nil { // as a stop does
 				t.Error(err)
 			}

@@ -118,5 +118,7 @@ func (c *Claim) giveUp() {
 	c.released, c.due = true, false
 	delete(c.loop.held, c)
 	c.loop.emptyLocked()
-	delete(c.loop.stored, key{c.Topic, c.Partition})
+	if k := (key{c.Topic, c.Partition}); c.loop.stored[k].claim == c { // the next claim may have begun
+		delete(c.loop.stored, k)
+	}
 }

@@ -69,14 +69,14 @@ type Loop struct {
 	due    []*Claim
 	urgent bool      // what is due is sent whatever the spacing
 	sent   time.Time // the last request
-	stored map[key]int64
+	stored map[key]confirmation
 	held   map[*Claim]struct{}
 	empty  chan struct{} // closed when no claim is held; nil as long as nobody asked
 }
 
 // New makes a loop; nothing is sent before [Loop.Run].
 func New(o Options) *Loop {
-	return &Loop{opts: o, wake: make(chan struct{}, 1), stored: map[key]int64{}, held: map[*Claim]struct{}{}}
+	return &Loop{opts: o, wake: make(chan struct{}, 1), stored: map[key]confirmation{}, held: map[*Claim]struct{}{}}
 }
 
 // Claim returns the committer of a partition that the member has just claimed.
@@ -143,10 +143,16 @@ func (l *Loop) Restart(topic string) (found bool) {
 func (l *Loop) Stored(topic string, partition int32) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if o, ok := l.stored[key{topic, partition}]; ok {
-		return o
+	if s, ok := l.stored[key{topic, partition}]; ok {
+		return s.offset
 	}
 	return -1
+}
+
+// confirmation is what the broker has stored for a claim.
+type confirmation struct {
+	offset int64
+	claim  *Claim
 }
 
 // Run sends until ctx ends. It is called once.

@@ -159,7 +159,7 @@ func (l *Loop) settle(b *batch, i int, err error) {
 		c.handBack(o.Position, b.since[i])
 	case r.Verdict == Done:
 		c.tries = 0
-		l.stored[key{c.Topic, c.Partition}] = o.Offset
+		l.stored[key{c.Topic, c.Partition}] = confirmation{o.Offset, c}
 	case r.Verdict == Again:
 		c.notBefore = time.Now().Add(pauseOf(c.tries))
 		c.handBack(o.Position, b.since[i])
