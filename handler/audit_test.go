@@ -29,6 +29,7 @@ type audited struct {
 
 	claim int // number of the current claim
 	lanes map[string]*auditedLane
+	ever  map[int64]bool
 }
 
 // auditedLane is what has to be handled one after another: a partition, a key, or one message.
@@ -85,6 +86,10 @@ func (a *audit) started(m *sarama.ConsumerMessage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	x := a.partitions[m.Partition]
+	if x.ever == nil {
+		x.ever = map[int64]bool{}
+	}
+	x.ever[m.Offset] = true
 	l := x.lane(m.Offset)
 	if l.running {
 		a.faultLocked("%d@%d started beside another task", m.Partition, m.Offset)
@@ -162,4 +167,23 @@ func (a *audit) committedOf(p int32) int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.partitions[p].committed
+}
+
+// compact takes messages out of the log that nobody has started.
+func (a *audit) compact(p int32, which func() bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	x := a.partitions[p]
+	last := x.log[len(x.log)-1]
+	gone := map[int64]bool{}
+	for _, o := range x.log {
+		if o != last && !x.ever[o] && which() {
+			gone[o] = true
+		}
+	}
+	drop := func(o int64) bool { return gone[o] }
+	x.log = slices.DeleteFunc(x.log, drop)
+	for _, l := range x.lanes {
+		l.log = slices.DeleteFunc(l.log, drop)
+	}
 }

@@ -19,10 +19,13 @@ type ownCommits struct {
 	*chaos
 	gentle bool
 
-	mu     sync.Mutex
-	dice   *rand.Rand
-	stored map[int32]member.Position
-	wins   map[int32]map[int64]int // successes of each message
+	mu       sync.Mutex
+	dice     *rand.Rand
+	work     context.Context // ends with the membership
+	stopWork context.CancelCauseFunc
+	id       int // of the member
+	stored   map[int32]member.Position
+	wins     map[int32]map[int64]int // successes of each message
 }
 
 func newOwnCommits(c *chaos) *ownCommits {
@@ -34,6 +37,12 @@ func (o *ownCommits) session(s *session) sarama.ConsumerGroupSession {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	m := newMemberSession()
+	if o.work == nil || o.work.Err() != nil {
+		o.id++
+		o.work, o.stopWork = context.WithCancelCause(context.Background())
+	}
+	m.work, m.stopWork = o.work, o.stopWork
+	s.id = fmt.Sprintf("m-%d", o.id)
 	m.session, o.group.s = s, s
 	return &ownSession{m, o}
 }
@@ -87,7 +96,13 @@ func (o *ownCommits) roll(n int) int {
 }
 
 // moment is a pause that real brokers make too.
-func (o *ownCommits) moment() { time.Sleep(time.Duration(o.roll(500)) * time.Microsecond) }
+func (o *ownCommits) moment() {
+	d := time.Duration(o.roll(500)) * time.Microsecond
+	if o.roll(4) == 0 {
+		d *= 20
+	}
+	time.Sleep(d)
+}
 
 // send stores what is pending, unless the broker knows of a later session.
 func (c *ownCommitter) send() {
@@ -112,15 +127,23 @@ func (c *ownCommitter) Committed(ctx context.Context) (member.Position, error) {
 }
 
 func (c *ownCommitter) Commit(p member.Position) {
-	c.pending = &p
+	c.set(&p)
 	if c.own.roll(3) > 0 {
 		c.send()
+	} else {
+		time.AfterFunc(5*time.Millisecond, c.send) // as the commit loop does
 	}
+}
+
+func (c *ownCommitter) set(p *member.Position) {
+	c.own.mu.Lock()
+	defer c.own.mu.Unlock()
+	c.pending = p
 }
 
 func (c *ownCommitter) Store(ctx context.Context, p member.Position) error {
 	c.own.moment()
-	c.pending = &p
+	c.set(&p)
 	c.send()
 	return ctx.Err()
 }
@@ -129,6 +152,8 @@ func (c *ownCommitter) Settled(context.Context) error {
 	if c.own.roll(2) == 0 {
 		c.send()
 	}
+	c.own.mu.Lock()
+	defer c.own.mu.Unlock()
 	if c.pending != nil {
 		return errSilent
 	}
@@ -139,5 +164,13 @@ func (c *ownCommitter) MaxMetadata() int { return 100 }
 
 func (c *ownCommitter) Release(context.Context) {
 	_ = c.Settled(context.Background())
-	c.pending = nil
+	c.set(nil)
+}
+
+// lose ends the membership.
+func (o *ownCommits) lose(cause error) {
+	o.mu.Lock()
+	stop := o.stopWork
+	o.mu.Unlock()
+	stop(cause)
 }

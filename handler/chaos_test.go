@@ -35,7 +35,11 @@ func TestChaos(t *testing.T) {
 		seed := first + uint64(i)
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			if i%2 == 0 {
-				synctest.Test(t, func(t *testing.T) { newChaos(t, seed).run() })
+				synctest.Test(t, func(t *testing.T) {
+					c := newChaos(t, seed)
+					c.virtual = true
+					c.run()
+				})
 			} else {
 				newChaos(t, seed).run()
 			}
@@ -55,6 +59,11 @@ type chaos struct {
 	heard bool // assignments are heard, so that tasks go on from one session to the next
 	group *group
 	own   *ownCommits // nil over plain sessions
+
+	virtual  bool // time is
+	compacts bool // messages that nobody has started leave the log
+	rigid    bool // claims cannot be paused
+	patient  bool // this session lasts until all is committed
 }
 
 func newChaos(t *testing.T, seed uint64) *chaos {
@@ -74,17 +83,31 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	if o.Order != handler.ByPartition && c.rnd.IntN(2) == 0 {
 		o.PartitionSlots = 1 + c.rnd.IntN(3)
 	}
+	if o.Order == handler.ByKey && c.rnd.IntN(3) == 0 {
+		o.KeySlots = 2
+		c.order = handler.None
+	}
+	c.rigid = c.rnd.IntN(6) == 0
 	o.Retry.Initial, o.Retry.Max = time.Millisecond, 4*time.Millisecond
+	switch c.rnd.IntN(4) {
+	case 0:
+		o.Plan.BacklogMessages = 1 + c.rnd.IntN(30)
+	case 1:
+		o.Plan.BacklogBytes = int64(8 + c.rnd.IntN(200))
+	case 2:
+		o.BacklogBytes = int64(500 + c.rnd.IntN(5000))
+	}
 	if c.rnd.IntN(2) == 0 {
 		o.Hooks = []any{&taskEnds{}, badHook{}}
 	}
+	c.compacts = c.rnd.IntN(2) == 0
 	c.heard = c.rnd.IntN(3) > 0
 	if c.heard && c.rnd.IntN(2) == 0 {
 		c.own = newOwnCommits(c)
 	}
 	c.group = newGroup(t, o, c.handle)
 	for p := range int32(1 + c.rnd.IntN(6)) {
-		c.audit.partitions[p] = newAudited(c.offsets(100), o.Order, c.key)
+		c.audit.partitions[p] = newAudited(c.offsets(100), c.order, c.key)
 	}
 	return c
 }
@@ -156,7 +179,8 @@ func (c *chaos) run() {
 			}
 			break
 		}
-		c.session(c.rnd.IntN(4) > 0)
+		c.patient = c.virtual && c.rnd.IntN(6) == 0
+		c.session(c.patient || c.rnd.IntN(4) > 0)
 	}
 	c.group.assign() // whatever goes on since the last session is given up
 	if err := c.group.Wait(context.Background()); err != nil {
@@ -172,6 +196,13 @@ func (c *chaos) run() {
 	}
 	if st := c.group.Status(); st.Running != 0 || len(st.Claims) != 0 || st.Started != st.Succeeded+st.Failed+st.Cancelled+st.Strays {
 		c.t.Errorf("at rest: %+v", st)
+	}
+	if c.virtual {
+		synctest.Wait()
+		held, stray, parting, running := c.group.Leftovers()
+		if n := c.group.Entries(); held != 0 || stray != 0 || parting != 0 || running != 0 || n > 0 {
+			c.t.Errorf("at rest: held %d, stray %d, parting %d, running %d, entries %d (heard %v, own %v)", held, stray, parting, running, n, c.heard, c.own != nil)
+		}
 	}
 }
 
@@ -195,12 +226,18 @@ func (c *chaos) session(calm bool) {
 	var wg sync.WaitGroup
 	for p := range c.audit.partitions {
 		after := time.Duration(c.rnd.IntN(8000)) * time.Microsecond
+		if c.patient {
+			after = time.Hour
+		}
 		buffer := []int{0, 1, 256}[c.rnd.IntN(3)]
 		wg.Go(func() { c.claim(s, revoked, p, buffer, after, calm) })
 	}
 	if !calm {
 		time.Sleep(time.Duration(c.rnd.IntN(6000)) * time.Microsecond)
 		switch {
+		case c.own != nil && !c.own.gentle && c.rnd.IntN(3) == 0:
+			c.own.lose([]error{handler.ErrLost, handler.ErrDraining}[c.rnd.IntN(2)])
+			c.group.s.cancel([]error{handler.ErrLost, sarama.ErrUnknownMemberId}[c.rnd.IntN(2)])
 		case c.own != nil && c.own.gentle:
 			c.group.s.cancel(sarama.ErrRebalanceInProgress)
 		case c.rnd.IntN(2) == 0:
@@ -211,6 +248,8 @@ func (c *chaos) session(calm bool) {
 		}
 	}
 	wg.Wait()
+	c.group.s.cancel(sarama.ErrRebalanceInProgress)
+	_ = c.group.Cleanup(s)
 }
 
 func (c *chaos) newSession() sarama.ConsumerGroupSession {
@@ -233,50 +272,4 @@ func (c *chaos) assign() {
 		c.group.assign(all[1:]...)
 	}
 	c.group.assign(all...)
-}
-
-// claim feeds a partition until it is revoked, or until all of it is committed.
-func (c *chaos) claim(s sarama.ConsumerGroupSession, revoked <-chan struct{}, p int32, buffer int, after time.Duration, calm bool) {
-	_, messages := c.audit.claimed(p)
-	in := &claim{partition: p, initial: c.audit.committedOf(p), messages: make(chan *sarama.ConsumerMessage, buffer)}
-	done := make(chan struct{})
-	go func() { // ends with the claim
-		defer close(in.messages)
-		revoke := time.After(after)
-		if !calm {
-			revoke = nil
-		}
-		for {
-			var m *sarama.ConsumerMessage
-			var to chan<- *sarama.ConsumerMessage
-			if len(messages) > 0 && !in.isPaused() {
-				m, to = messages[0], in.messages
-			}
-			select {
-			case to <- m:
-				messages = messages[1:]
-			case <-time.After(time.Millisecond):
-			case <-revoke:
-				return
-			case <-revoked:
-				return
-			case <-done:
-				return
-			}
-		}
-	}()
-	if err := c.group.ConsumeClaim(s, in); err != nil {
-		c.t.Error(err)
-	}
-	close(done)
-}
-
-// auditedSession tells each mark.
-type auditedSession struct {
-	*session
-	audit *audit
-}
-
-func (s *auditedSession) MarkOffset(_ string, p int32, offset int64, _ string) {
-	s.audit.marked(p, offset)
 }

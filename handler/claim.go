@@ -36,6 +36,7 @@ type claim struct {
 	cancelled int           // tasks that returned an error after they were cancelled
 	queued    bool          // in the ring
 	closed    bool          // revoked: nothing starts any more
+	doubtful  bool          // nothing starts before it is known that nobody else has the partition, see prove
 	left      bool          // ConsumeClaim has returned: results are strays
 	watched   bool          // the loop looks by itself soon
 	hungry    bool          // the loop waits for room in its backlog
@@ -85,7 +86,7 @@ func (c *claim) signal() {
 }
 
 func (c *claim) mayStartLocked() bool {
-	return !c.closed && c.before == nil && c.actives < c.pool.limits.partition && c.lineup.mayStart()
+	return !c.closed && !c.doubtful && c.before == nil && c.actives < c.pool.limits.partition && c.lineup.mayStart()
 }
 
 // enlistLocked makes r one of those that run tasks of the claim.
