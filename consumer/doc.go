@@ -52,9 +52,10 @@
 //     config.Plan.Lease (the shorter of session and rebalance timeout, less 5 s), or when the coordinator says that the member is
 //     none, every task is cancelled with a [LeaseError], before the broker can have given its partition away. The bound does not grow
 //     with the duration of the tasks. Where by the wall clock it is over, which a suspended machine may show, the next heartbeat
-//     decides, and has to be answered within a heartbeat interval and 5 s. Two exceptions: a task that ignores its context runs on, and is counted; and where a partition is
-//     taken by fiat (the same instance ID started twice, a member removed by an administrator) both run until the next heartbeat. Of two
-//     members with one instance ID the first ends with a [FatalError].
+//     decides, and has to be answered within a heartbeat interval and 5 s. Three exceptions: a task that ignores its context runs on, and
+//     is counted; a member whose join was sent and never arrived, while its heartbeats do, hears of its removal by the next of them; and
+//     where a partition is taken by fiat (the same instance ID started twice, a member removed by an administrator) both run until the
+//     next heartbeat. Of two members with one instance ID the first ends with a [FatalError].
 //
 // # A rebalance, step by step
 //

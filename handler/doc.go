@@ -59,7 +59,8 @@
 //
 // Where the session ends and the partition may come back to this member, tasks that do not end in the grace are not cancelled: they go
 // on (linger.go) and the next claim of the partition takes them over (adopt.go), whether or not their messages are delivered again. An
-// assignment without the partition cancels them at once. It needs the strategies of [GroupHandler.BalanceStrategies], one alone.
+// assignment without the partition cancels them at once. A claim that goes on although its member has missed a generation first looks
+// whether somebody else has had the partition (prove.go). All of it needs the strategies of [GroupHandler.BalanceStrategies], one alone.
 //
 // # What it promises
 //
