@@ -16,14 +16,6 @@ import (
 	"github.com/evenkeel-go/evenkeel/internal/link"
 )
 
-// B6: a heartbeat that was sent while the member's own sync was out is answered just after the sync: its ILLEGAL_GENERATION is about the
-
-// generation before, but the static member is taken for passed over.
-
-// B7: the wall clock is set while a heartbeat is under way. It is answered well, as all others are, and the membership is given up.
-
-// B8: the wall clock was ahead when the member began and is put right: a machine that is suspended later is not noticed.
-
 // The wall clock was ahead when the member began and is put right: a machine that is suspended later is noticed all the same.
 func TestAClockThatIsPutBackHidesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -51,8 +43,6 @@ func TestAClockThatIsPutBackHidesNothing(t *testing.T) {
 	})
 }
 
-// B10: an assignment whose sync is long ago puts the time of the last good heartbeat back.
-
 // An assignment whose sync is long ago does not put the time of the last good heartbeat back.
 func TestTheSilenceIsThatOfTheLastGoodHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -76,8 +66,6 @@ func TestTheSilenceIsThatOfTheLastGoodHeartbeat(t *testing.T) {
 		}
 	})
 }
-
-// B15: a plan that cancels first gives tasks the grace of a stop to wind down, and what they return counts. Between two sessions it does not.
 
 // A plan that cancels first gives tasks the grace of a stop to wind down, and what they return counts, between two sessions too.
 func TestAStopBetweenSessionsLetsTasksWindDown(t *testing.T) {

@@ -39,94 +39,114 @@ func claimWith(initial int64, value string, n int) *claimOf {
 	return c
 }
 
-// B3: a topic is deleted and created again while the group rebalances, so that the commit of its start is refused until the session has
+// renewal is a topic that is deleted and created again while the group rebalances, so that the commit of its start is refused until the
+// session has ended.
+type renewal struct {
+	*consumer.Member
+	t     *testing.T
+	c     *consumer.Consumer
+	last  time.Duration // of the last task of the old one
+	heard sarama.OnAssignmentBalanceStrategy
 
-// ended. The account of the old topic lingers, is taken over, and all of the new topic that lies below it is passed over.
+	mu     sync.Mutex
+	ran    map[string]int // by value
+	stored member.Position
+	refuse bool
+}
 
-// A topic is deleted and created again while the group rebalances, so that the commit of its start is refused until the session has ended.
-// Nothing is taken over of the old one.
+func newRenewal(t *testing.T, ctx context.Context, last time.Duration) *renewal {
+	t.Helper()
+	r := &renewal{t: t, last: last, ran: map[string]int{}}
+	c, err := consumer.New(withGraces(t), handler.Func(r.handle))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.c, r.Member = c, c.DetachWith(ctx, r.send, r.committed)
+	r.heard = r.Tasks().BalanceStrategies()[0].(sarama.OnAssignmentBalanceStrategy)
+	return r
+}
+
+func (r *renewal) handle(ctx context.Context, m *handler.Task) error {
+	r.mu.Lock()
+	r.ran[string(m.Value)]++
+	r.mu.Unlock()
+	if string(m.Value) != "old" || m.Offset != 9 {
+		return nil
+	}
+	select {
+	case <-time.After(r.last):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// send answers as a coordinator does between a join and a sync.
+func (r *renewal) send(_ context.Context, req commit.Request) ([]error, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	errs := make([]error, len(req.Offsets))
+	for i, o := range req.Offsets {
+		if r.refuse && req.Generation == 1 {
+			errs[i] = sarama.ErrRebalanceInProgress
+			continue
+		}
+		r.stored = o.Position
+	}
+	return errs, nil
+}
+
+func (r *renewal) committed() member.Position {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stored
+}
+
+// consume claims the partition in a generation.
+func (r *renewal) consume(s sarama.ConsumerGroupSession, n int32, c *claimOf) <-chan error {
+	r.heard.OnAssignment(&sarama.ConsumerGroupMemberAssignment{Topics: map[string][]int32{"t": {0}}}, n)
+	done := make(chan error, 1)
+	go func() { done <- r.Tasks().ConsumeClaim(s, c) }() // ends with the session
+	return done
+}
+
+func (r *renewal) await(done <-chan error) {
+	r.t.Helper()
+	if err := <-done; err != nil {
+		r.t.Error(err)
+	}
+}
+
+// Nothing of the old topic is taken over, and all of the new one runs.
 func TestTheAccountOfAReplacedTopicEnds(t *testing.T) {
 	for name, last := range map[string]time.Duration{"a task runs": time.Hour, "no task runs": 0} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				var mu sync.Mutex
-				var ran []string
-				c, err := consumer.New(withGraces(t), handler.Func(func(ctx context.Context, m *handler.Task) error {
-					mu.Lock()
-					ran = append(ran, string(m.Value))
-					mu.Unlock()
-					if string(m.Value) == "old" && m.Offset == 9 {
-						select {
-						case <-time.After(last):
-						case <-ctx.Done():
-							return ctx.Err()
-						}
-					}
-					return nil
-				}))
-				if err != nil {
-					t.Fatal(err)
-				}
-				stored, refuse := member.Position{Offset: 0}, false
-				m := c.DetachWith(ctx, func(_ context.Context, r commit.Request) ([]error, error) {
-					mu.Lock()
-					defer mu.Unlock()
-					errs := make([]error, len(r.Offsets))
-					for i, o := range r.Offsets {
-						if refuse && r.Generation == 1 {
-							errs[i] = sarama.ErrRebalanceInProgress // the group is between a join and a sync, and ILLEGAL_GENERATION after
-						} else {
-							stored = o.Position
-						}
-					}
-					return errs, nil
-				}, func() member.Position { mu.Lock(); defer mu.Unlock(); return stored })
-				heard := m.Tasks().BalanceStrategies()[0].(sarama.OnAssignmentBalanceStrategy)
-				assign := func(n int32) {
-					heard.OnAssignment(&sarama.ConsumerGroupMemberAssignment{Topics: map[string][]int32{"t": {0}}}, n)
-				}
+				r := newRenewal(t, ctx, last)
 				within, end := context.WithCancelCause(ctx)
-				own, stop := m.Begin(&generation{&ending{saramas: session(), ctx: within}, 1}, consumer.Coordinator{Beat: func(context.Context) error { return nil }})
+				own, stop := r.Begin(&generation{&ending{saramas: session(), ctx: within}, 1}, consumer.Coordinator{Beat: func(context.Context) error { return nil }})
 				defer stop()
-				assign(1)
-				first := claimWith(0, "old", 10)
-				done := make(chan error, 1)
-				go func() { done <- m.Tasks().ConsumeClaim(own, first) }()
+				first := r.consume(own, 1, claimWith(0, "old", 10))
 				time.Sleep(5 * time.Second)
-				mu.Lock()
-				refuse = true
-				mu.Unlock()
-				c.Replaced("t")
-				end(context.Cause(m.RoundContext())) // sarama ends the session with that of Consume
-				if err := <-done; err != nil {
-					t.Fatal(err)
-				}
-				m.EndSession()
-				// the new topic has 3 messages; sarama finds the commit out of range and starts at the oldest
-				again := m.Again(&generation{&ending{saramas: session(), ctx: ctx}, 2})
-				assign(2)
-				second := claimWith(sarama.OffsetOldest, "new", 3)
-				go func() { done <- m.Tasks().ConsumeClaim(again, second) }()
+				r.mu.Lock()
+				r.refuse = true
+				r.mu.Unlock()
+				r.c.Replaced("t")
+				end(context.Cause(r.RoundContext())) // sarama ends the session with that of Consume
+				r.await(first)
+				r.EndSession()
+				// The new topic is shorter: sarama finds the commit out of range, and starts at the oldest.
+				second := r.consume(r.Again(&generation{&ending{saramas: session(), ctx: ctx}, 2}), 2, claimWith(sarama.OffsetOldest, "new", 3))
 				time.Sleep(time.Minute)
-				mu.Lock()
-				n := 0
-				for _, v := range ran {
-					if v == "new" {
-						n++
-					}
+				r.mu.Lock()
+				if n := r.ran["new"]; n != 3 {
+					t.Errorf("%d of the 3 messages of the new topic ran; committed %d", n, r.stored.Offset)
 				}
-				if n != 3 {
-					t.Errorf("%d of the 3 messages of the new topic ran; committed %+v", n, stored.Offset)
-				}
-				mu.Unlock()
-				close(second.messages)
+				r.mu.Unlock()
 				cancel()
-				if err := <-done; err != nil {
-					t.Error(err)
-				}
-				m.Wait()
+				r.await(second)
+				r.Wait()
 			})
 		})
 	}

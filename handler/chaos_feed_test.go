@@ -18,49 +18,11 @@ func (c *chaos) claim(s sarama.ConsumerGroupSession, revoked <-chan struct{}, p 
 	if c.own != nil && rand.IntN(3) == 0 { // sarama was told an older commit, or none
 		in.initial, messages = c.stale(p, in.initial)
 	}
-	done, patient := make(chan struct{}), c.patient
-	go func() { // ends with the claim
-		defer close(in.messages)
-		revoke := time.After(after)
-		if !calm {
-			revoke = nil
-		}
-		for {
-			var m *sarama.ConsumerMessage
-			var to chan<- *sarama.ConsumerMessage
-			if len(messages) > 0 && !in.isPaused() {
-				m, to = messages[0], in.messages
-			}
-			select {
-			case to <- m:
-				messages = messages[1:]
-			case <-time.After(time.Millisecond):
-				if patient && c.audit.done(p) {
-					time.Sleep(time.Second)
-					for _, s := range c.group.Status().Claims {
-						if s.Partition == p && (s.Backlog != 0 || s.Bytes != 0 || s.Paused || len(s.Tasks) > 0 || s.Retrying) {
-							c.t.Errorf("left over: %+v", s)
-						}
-					}
-					return
-				}
-				for _, s := range c.group.Status().Claims {
-					if s.Backlog < 0 || s.Bytes < 0 {
-						c.t.Errorf("negative: %+v", s)
-					}
-				}
-			case <-revoke:
-				if patient {
-					c.t.Errorf("stalled: order %v, paused %v, to come %d, committed %d, own %v, initial %d: %+v", c.order, in.isPaused(), len(messages), c.audit.committedOf(p), c.own != nil, in.initial, c.group.Status())
-				}
-				return
-			case <-revoked:
-				return
-			case <-done:
-				return
-			}
-		}
-	}()
+	f := &feed{chaos: c, in: in, messages: messages, patient: c.patient, revoked: revoked, done: make(chan struct{})}
+	if calm {
+		f.revoke = time.After(after)
+	}
+	go f.run() // ends with the claim
 	var source sarama.ConsumerGroupClaim = in
 	if c.rigid {
 		source = struct{ sarama.ConsumerGroupClaim }{in}
@@ -68,7 +30,68 @@ func (c *chaos) claim(s sarama.ConsumerGroupSession, revoked <-chan struct{}, p 
 	if err := c.group.ConsumeClaim(s, source); err != nil {
 		c.t.Error(err)
 	}
-	close(done)
+	close(f.done)
+}
+
+// feed is what sarama does for a claim.
+type feed struct {
+	*chaos
+	in       *claim
+	messages []*sarama.ConsumerMessage // to come
+	patient  bool
+	revoke   <-chan time.Time
+	revoked  <-chan struct{}
+	done     chan struct{}
+}
+
+func (f *feed) run() {
+	defer close(f.in.messages)
+	for f.step() {
+	}
+}
+
+// step delivers a message, or waits a moment, and returns false when the claim ends.
+func (f *feed) step() bool {
+	var m *sarama.ConsumerMessage
+	var to chan<- *sarama.ConsumerMessage
+	if len(f.messages) > 0 && !f.in.isPaused() {
+		m, to = f.messages[0], f.in.messages
+	}
+	select {
+	case to <- m:
+		f.messages = f.messages[1:]
+	case <-time.After(time.Millisecond):
+		return f.look()
+	case <-f.revoke:
+		if f.patient {
+			f.t.Errorf("stalled: order %v, paused %v, to come %d, committed %d, own %v, initial %d: %+v", f.order, f.in.isPaused(),
+				len(f.messages), f.audit.committedOf(f.in.partition), f.chaos.own != nil, f.in.initial, f.group.Status())
+		}
+		return false
+	case <-f.revoked:
+		return false
+	case <-f.done:
+		return false
+	}
+	return true
+}
+
+// look wants counts that make sense, and nothing left over when all is done.
+func (f *feed) look() (goOn bool) {
+	over := f.patient && f.audit.done(f.in.partition)
+	if over {
+		time.Sleep(time.Second)
+	}
+	for _, s := range f.group.Status().Claims {
+		if s.Backlog < 0 || s.Bytes < 0 {
+			f.t.Errorf("negative: %+v", s)
+		}
+		busy := s.Backlog != 0 || s.Bytes != 0 || s.Paused || len(s.Tasks) > 0 || s.Retrying
+		if over && s.Partition == f.in.partition && busy {
+			f.t.Errorf("left over: %+v", s)
+		}
+	}
+	return !over
 }
 
 // auditedSession tells each mark.

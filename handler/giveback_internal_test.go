@@ -9,10 +9,6 @@ import (
 	"github.com/evenkeel-go/evenkeel/internal/task"
 )
 
-// B9: a runner that is preempted between taking the number of its next task and its look at the intake, while its claim closes and the next
-
-// one adopts its run: the task goes back, and the partition stays held for ever.
-
 // A runner is preempted between taking the number of its next task and its look at the intake, while its claim closes and the next one
 // adopts its run: the task goes back, and may start.
 func TestATaskThatIsGivenBackHoldsNothing(t *testing.T) {

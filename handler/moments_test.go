@@ -14,20 +14,6 @@ import (
 	"github.com/evenkeel-go/evenkeel/handler"
 )
 
-// B1: everything that came while the claim asked turns out to be finished: the claim stays paused for ever.
-
-// B1b: the same in an adoption: paused until the adopted task ends.
-
-// B2: the last message that was delivered to the claim before is no longer in the log.
-
-// B3: the log was replaced (topic deleted and created again) and the commit with our stamp is still there: sarama finds it out of range and
-
-// starts at the first message. What lies below the old commit must run.
-
-// B4: the adopted task ends in the moment in which another message comes at its offset.
-
-// B5: the commit is answered while the account lingers, and the log says that it runs again.
-
 // Where the commit was answered while the account lingered, nothing runs again, and nobody is told so.
 func TestNobodyIsToldOfWhatWasAnswered(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T) {
@@ -57,14 +43,6 @@ func TestNobodyIsToldOfWhatWasAnswered(t *testing.T) {
 	})
 }
 
-// B1c: the same at the take-over of a map: 10,000 finished behind one slow task. The claim stays paused until that ends, and nothing new is
-
-// fetched, although slots are free.
-
-// B1d: no slow broker is needed. A coordinator that has just taken over has told sarama that nothing was committed.
-
-// B12: a key function that calls Goexit takes the claim's goroutine along, and what the claim holds stays for ever.
-
 // A key function that calls Goexit takes the goroutine of the claim along, and what the claim holds is let go.
 func TestAGoexitInTheKeyFunctionLeavesNothingBehind(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T) {
@@ -85,12 +63,6 @@ func TestAGoexitInTheKeyFunctionLeavesNothingBehind(t *testing.T) {
 		g.end()
 	})
 }
-
-// B13: the tenure ends and the partition comes back under the same member id while the lingering loop is busy: it finds the end of the
-
-// tenure and its recall at once, and where it sees the recall first the next claim takes over tasks that were cancelled. They return, count
-
-// for nothing, and hold their partition, key and the commit for ever.
 
 // The membership is over, and the partition comes back under the same member id while the lingering loop is busy: it finds the end and its
 // recall at once. Tasks that were cancelled are run again, whichever it sees first.
@@ -129,16 +101,7 @@ func TestCancelledTasksAreNotTakenOver(t *testing.T) {
 	}
 }
 
-// B14: what a crowded claim had set aside stays in memory while its tasks go on without it, and counts for nothing.
-
-// B16: a claim that paused because the member held too much is not told when the others have given it back: it looks again only when one
-
-// of its own tasks ends.
-
-// B2b: retention has taken what was delivered to the claim before and not started. Its commit stands still for ever, and the intake stops
-
-// when 100,000 more are finished.
-
+// slowLog takes a minute for one kind of entry.
 type slowLog struct{ slog.Handler }
 
 func (slowLog) Enabled(context.Context, slog.Level) bool { return true }
@@ -151,10 +114,6 @@ func (h slowLog) Handle(_ context.Context, r slog.Record) error {
 	}
 	return nil
 }
-
-// B17: a runner that has taken its next run tells of the stray before it begins. Where the claim of that run is closed and adopted meanwhile,
-
-// the run is empty, and a look for the task of a message that was replaced goes to its element -1: the process panics, under the pool's lock.
 
 // A runner tells of a stray before it takes its next run: a run that is taken and does not start may be closed, adopted and cut to nothing.
 func TestARunnerTellsBeforeItTakesMore(t *testing.T) {
@@ -197,8 +156,6 @@ func TestARunnerTellsBeforeItTakesMore(t *testing.T) {
 		r.group.end()
 	})
 }
-
-// B11: while one task goes on from claim to claim, each claim keeps the one before, and that one the one before it.
 
 // While one task goes on from claim to claim, no claim keeps the ones before.
 func TestClaimsOfALongTaskDoNotPileUp(t *testing.T) {
