@@ -54,7 +54,7 @@ type renewal struct {
 	refuse bool
 }
 
-func newRenewal(t *testing.T, ctx context.Context, last time.Duration) *renewal {
+func newRenewal(ctx context.Context, t *testing.T, last time.Duration) *renewal {
 	t.Helper()
 	r := &renewal{t: t, last: last, ran: map[string]int{}}
 	c, err := consumer.New(withGraces(t), handler.Func(r.handle))
@@ -123,7 +123,7 @@ func TestTheAccountOfAReplacedTopicEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
-				r := newRenewal(t, ctx, last)
+				r := newRenewal(ctx, t, last)
 				within, end := context.WithCancelCause(ctx)
 				own, stop := r.Begin(&generation{&ending{saramas: session(), ctx: within}, 1}, consumer.Coordinator{Beat: func(context.Context) error { return nil }})
 				defer stop()
