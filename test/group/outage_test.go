@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-go/evenkeel/consumer"
 	"github.com/evenkeel-go/evenkeel/internal/kafkatest"
 	"github.com/evenkeel-go/evenkeel/test/kit"
 )
@@ -131,16 +132,19 @@ func TestB42TheCoordinatorMovesInMidTask(t *testing.T) {
 	t.Parallel()
 	cluster := shared.Cluster(t)
 	start := func(n *kafkatest.Node) error { return n.Start(t.Context()) }
-	move(t, cluster, func(n *kafkatest.Node) error { return n.Stop(t.Context()) }, start)
-	move(t, cluster, (*kafkatest.Node).Kill, start)
-	move(t, cluster, (*kafkatest.Node).Pause, (*kafkatest.Node).Resume)
+	both := []bool{false, true}
+	move(t, cluster, func(n *kafkatest.Node) error { return n.Stop(t.Context()) }, start, both)
+	move(t, cluster, (*kafkatest.Node).Kill, start, both)
+	move(t, cluster, (*kafkatest.Node).Pause, (*kafkatest.Node).Resume, both[:1]) // a member that begins waits for the frozen node
 }
 
-func move(t *testing.T, cluster *kafkatest.NodeCluster, down, up func(*kafkatest.Node) error) {
+func move(t *testing.T, cluster *kafkatest.NodeCluster, down, up func(*kafkatest.Node) error, restless []bool) {
 	t.Helper()
 	var groups []*moved
-	for _, eager := range []bool{true, false} {
-		groups = append(groups, newMoved(t, kit.Setting{Broker: cluster, Eager: eager}))
+	for _, r := range restless {
+		for _, eager := range []bool{true, false} {
+			groups = append(groups, newMoved(t, kit.Setting{Broker: cluster, Eager: eager}, r))
+		}
 	}
 	coordinator := groups[0].at() // of both
 	must(t, down(coordinator))
@@ -157,12 +161,17 @@ func move(t *testing.T, cluster *kafkatest.NodeCluster, down, up func(*kafkatest
 // moved is a group whose coordinator goes down.
 type moved struct {
 	*crew
-	cluster *kafkatest.NodeCluster
+	cluster  *kafkatest.NodeCluster
+	restless bool // another member joins as soon as there is another coordinator
+	other    string
+	b        *kit.Member
 }
 
-func newMoved(t *testing.T, s kit.Setting) *moved {
+func newMoved(t *testing.T, s kit.Setting, restless bool) *moved {
 	t.Helper()
-	g := &moved{crew: &crew{Group: s.Group(t, 3), gate: kit.NewGate()}, cluster: s.Broker.(*kafkatest.NodeCluster)}
+	g := &moved{crew: &crew{Group: s.Group(t, 3), gate: kit.NewGate()}, cluster: s.Broker.(*kafkatest.NodeCluster), restless: restless}
+	g.other = g.Topic + "-other"
+	must(t, g.Broker.CreateTopic(g.other, 1))
 	for offsetsPartition(g.Name) != 0 {
 		g.Name = kafkatest.Name(t)
 	}
@@ -198,17 +207,38 @@ func (g *moved) at() *kafkatest.Node {
 func (g *moved) survive(down time.Time, old *kafkatest.Node) {
 	g.Until("there is another coordinator", func() bool { return g.at() != old })
 	found := g.Note("another coordinator")
-	g.WantWithin("until there is another coordinator", down, found, g.Plan().SessionTimeout)
+	if g.restless {
+		g.disturb()
+		found = time.Now()
+	} else {
+		g.WantWithin("until there is another coordinator", down, found, g.Plan().SessionTimeout)
+	}
 	g.gate.Open()
 	g.UntilAllHandled()
 	stored, _ := g.Last(kit.Committed)
 	g.WantWithin("from another coordinator to the last commit", found, stored.At, g.Plan().SessionTimeout)
 }
 
-// finish stops the member: it was in one session all the time, and each task ran once.
+// disturb lets another member join. Under eager the session ends, and the next one takes the tasks over by what a coordinator says that has
+// just taken over (G4).
+func (g *moved) disturb() {
+	before := g.m.Status().Rebalances
+	g.b = g.Start("b", g.gate.Hold, func(c *consumer.Config) { c.Topics = []string{g.other} })
+	g.Until("the member works on all again", func() bool {
+		s := g.m.Status()
+		return s.Rebalances > before && s.Running == 3 && len(g.m.Owns()) == 3
+	})
+}
+
+// finish stops the member: it was in one session all the time, if nobody joined, and each task ran once.
 func (g *moved) finish() {
+	if g.restless {
+		g.b.Stop()
+	}
 	g.m.Stop()
 	g.WantAtMost(6, kit.Started)
-	g.WantAtMost(1, kit.Ended)
+	if !g.restless {
+		g.WantAtMost(1, kit.Ended, kit.By("a"))
+	}
 	g.WantAtMost(0, kit.Cancelled)
 }
