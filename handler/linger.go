@@ -108,7 +108,7 @@ func (l *loop) workIsOver() Reason {
 	}
 	limit := Stopping.windDown(l.plan)
 	if l.plan.StopCancelFirst {
-		limit = l.plan.StopGrace
+		limit = max(limit, l.plan.StopGrace)
 	}
 	l.settleAll()
 	l.awaitReturn(limit, hurry(l.group), l.settleAll)

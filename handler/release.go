@@ -61,14 +61,14 @@ func (l *loop) drain() (r Reason, mayLinger bool) {
 	w := l.newWait()
 	defer w.timer.Stop()
 	for l.flying() {
+		if w.over {
+			return w.end(l)
+		}
 		select {
 		case <-l.wake:
 			l.settleAll()
 		case <-w.timer.C:
-			if !w.keep {
-				l.giveUp(w.reason)
-			}
-			return w.reason, w.keep
+			return w.end(l)
 		case <-w.session:
 			w.session = nil
 			w.escalate(l)

@@ -8,6 +8,7 @@ type wait struct {
 	keep    bool // tasks that still run then go on
 	timer   *time.Timer
 	until   time.Time       // when the timer rings; zero for never
+	over    bool            // there is no grace
 	session <-chan struct{} // ends with the session; at a stop, when others wait for this member
 	work    <-chan struct{}
 	intake  <-chan struct{} // open only after a stream that ended by itself
@@ -38,6 +39,16 @@ func (w *wait) escalate(l *loop) {
 	}
 	if until := time.Now().Add(grace); limited && (w.until.IsZero() || until.Before(w.until)) {
 		w.until = until
-		w.timer.Reset(grace)
+		if w.over = grace <= 0; !w.over {
+			w.timer.Reset(grace)
+		}
 	}
+}
+
+// end is the end of the grace. Tasks that may not go on are cancelled, and have a moment to return.
+func (w *wait) end(l *loop) (r Reason, mayLinger bool) {
+	if !w.keep {
+		l.giveUp(w.reason)
+	}
+	return w.reason, w.keep
 }
