@@ -21,6 +21,7 @@ const (
 	heapTask   = 30 * time.Second
 	heapEvery  = 3 * time.Second
 	heapFirst  = 3 * time.Second // until the backlogs are full
+	lookAhead  = 10_000          // what a claim may hold at least by key and without order
 	perMessage = 256             // what is held of a message beside key and value, about: see handler.Options.BacklogBytes
 )
 
@@ -87,7 +88,7 @@ func heapMixed(l *lab, big *filled) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	bound := boundOf(big, slots, 1000) // the member's plan, whatever the tasks take
+	bound := boundOf(big, slots, lookAhead) // the member's plan, whatever the tasks take
 	return []figure{
 		{name: "heap_1mb_mixed_max", value: own.most(), unit: "MB", baseline: "documented_bound", baselineValue: bound},
 		{name: "heap_1mb_mixed_growth", value: own.growth(), unit: "last_over_second", baseline: "flat", baselineValue: 1},
@@ -109,7 +110,7 @@ func heapSmall(l *lab) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	bound := boundOf(f, slots, 1000)
+	bound := boundOf(f, slots, lookAhead)
 	return []figure{
 		{name: "heap_small", value: median(own.samples), unit: "MB", baseline: "sarama_blocking_loop", baselineValue: base.most()},
 		{name: "heap_small_max", value: own.most(), unit: "MB", baseline: "documented_bound", baselineValue: bound},
@@ -125,8 +126,8 @@ func boundOf(f *filled, running, messages int) float64 {
 		return math.NaN()
 	}
 	each := float64(f.bytes + keyBytes + perMessage)
-	messages = max(messages, plan.BacklogMessages)
-	backlog := min(float64(messages)*each, float64(plan.BacklogBytes)+each)
+	inBytes := float64(plan.BacklogBytes)/float64(f.bytes+keyBytes) + 1 // that bound is one of keys and values alone
+	backlog := min(float64(max(messages, plan.BacklogMessages)), inBytes) * each
 	fetched := max(each, float64(plan.FetchDefault)/float64(f.bytes+keyBytes)*each)
 	return (float64(running)*each + float64(f.partitions)*(backlog+fetched)) / megabyte
 }
