@@ -13,11 +13,8 @@ import (
 // adopt takes over the tasks that go on since the claim before, whether or not the broker delivers their messages again. It does
 // nothing when the partition is revoked before it is proven that nobody else had it: they go on then, for the next claim.
 func (l *loop) adopt(old *loop) {
-	var stored member.Position
-	var err error
-	l.meanwhile(func() {
-		stored, err = l.lookUp(func(p member.Position) bool { return stampOf(p) == l.heard.titleOf(l.key).stamp })
-	})
+	stamp := l.heard.stampOf(l.key)
+	stored, err := l.readCommit(func(p member.Position) bool { return stampOf(p) == stamp })
 	if l.intake.Err() != nil {
 		l.open = false
 		return

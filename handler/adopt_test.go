@@ -141,15 +141,20 @@ func TestTaskThatEndsBetweenTwoClaimsCounts(t *testing.T) {
 	})
 }
 
+// untilCancelled is a task that ends well when its context does, and tells the cause.
+func untilCancelled(cause *error) handler.Func {
+	return func(ctx context.Context, _ *handler.Task) error {
+		<-ctx.Done()
+		*cause = context.Cause(ctx)
+		return nil
+	}
+}
+
 // G5: when the partition goes elsewhere, its tasks are cancelled at once, and what they return is dropped and counted.
 func TestTaskOfAPartitionThatGoesElsewhereIsCancelled(t *testing.T) {
 	eachKind(t, func(t *testing.T, order handler.Order, plain bool) {
 		var cancelled error
-		r := begin(t, ordered(t, order, 1), plain, func(ctx context.Context, _ *handler.Task) error {
-			<-ctx.Done()
-			cancelled = context.Cause(ctx)
-			return nil
-		}, "a")
+		r := begin(t, ordered(t, order, 1), plain, untilCancelled(&cancelled), "a")
 		time.Sleep(time.Minute)
 		r.endSession(sarama.ErrRebalanceInProgress)
 		time.Sleep(10 * time.Second)
@@ -280,11 +285,7 @@ func TestTasksAreKeptWhenASessionEndsInARound(t *testing.T) {
 func TestASessionWithoutThePartitionEndsItsTasks(t *testing.T) {
 	eachKind(t, func(t *testing.T, order handler.Order, plain bool) {
 		var cancelled error
-		r := begin(t, ordered(t, order, 1), plain, func(ctx context.Context, _ *handler.Task) error {
-			<-ctx.Done()
-			cancelled = context.Cause(ctx)
-			return nil
-		}, "a")
+		r := begin(t, ordered(t, order, 1), plain, untilCancelled(&cancelled), "a")
 		setUp := func() {
 			if err := r.Setup(r.s); err != nil {
 				t.Error(err)

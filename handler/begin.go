@@ -20,11 +20,7 @@ func (l *loop) begin(first int64) {
 	if known < 0 {
 		l.startsAt(first)
 	}
-	var stored member.Position
-	var err error
-	l.meanwhile(func() {
-		stored, err = l.lookUp(func(p member.Position) bool { return p.Offset >= known })
-	})
+	stored, err := l.readCommit(func(p member.Position) bool { return p.Offset >= known })
 	if l.intake.Err() != nil {
 		l.open = false
 		return // revoked meanwhile: the answer may say no more than that
@@ -43,6 +39,12 @@ func (l *loop) begin(first int64) {
 	l.lineup.follow(l.account.track != nil)
 	l.giveWay(state)
 	l.own(state.Stamp, known < 0)
+}
+
+// readCommit is lookUp while the claim receives.
+func (l *loop) readCommit(recent func(member.Position) bool) (stored member.Position, err error) {
+	l.meanwhile(func() { stored, err = l.lookUp(recent) })
+	return stored, err
 }
 
 // lookUp reads the commit, and again where the answer may be an old one: see startOf.

@@ -110,9 +110,8 @@ func (l *loop) workIsOver() Reason {
 	if l.plan.StopCancelFirst {
 		limit = max(limit, l.plan.StopGrace)
 	}
-	l.settleAll()
 	l.awaitReturn(limit, hurry(l.group), l.settleAll)
-	l.settleAll()
+	l.settleAll() // what has ended since, or before
 	l.abandon(ErrDraining)
 	return Stopping
 }

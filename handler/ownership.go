@@ -174,13 +174,14 @@ var (
 	errOffset     = errors.New("the claim starts at another offset than was committed")
 )
 
-func (o *ownership) titleOf(key Claim) (t title) {
+// stampOf is the stamp of the claim that lingers for a partition, zero where none does.
+func (o *ownership) stampOf(key Claim) (s offset.Stamp) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if c := o.chains[key]; c != nil {
-		t = c.title
+		s = c.title.stamp
 	}
-	return t
+	return s
 }
 
 // doubt says why somebody else may have had the partition since the claim before the one of l, nil when nobody can. stored is the commit

@@ -31,10 +31,7 @@ func (l *loop) askForProof() {
 // prove looks for another owner's stamp, and gives the claim up where there is one: nothing more is committed then.
 func (l *loop) prove() {
 	if l.account.begun {
-		var stored member.Position
-		var err error
-		l.meanwhile(func() { stored, err = l.lookUp(l.isOurs) })
-		switch {
+		switch stored, err := l.readCommit(l.isOurs); {
 		case l.intake.Err() != nil:
 			l.open = false
 		case err != nil:
