@@ -61,9 +61,7 @@ func TestSkippedSuitesAreToldInOneLine(t *testing.T) {
 
 // A failed start says what the node's log says, and leaves nothing running.
 func TestFailedStartShowsTheLog(t *testing.T) {
-	if err := kafkatest.Available(); err != nil {
-		t.Skip(err)
-	}
+	kafkatest.NeedKafka(t)
 	_, err := kafkatest.StartKafka(t.Context(), kafkatest.Options{Properties: map[string]string{"min.insync.replicas": "none"}})
 	if err == nil || !strings.Contains(err.Error(), "Invalid value none for configuration min.insync.replicas") {
 		t.Error("the reason is not in the error:", err)
@@ -72,9 +70,7 @@ func TestFailedStartShowsTheLog(t *testing.T) {
 
 // Two programs that find an empty cache fetch into it once, and both get a whole folder.
 func TestConcurrentFetches(t *testing.T) {
-	if err := kafkatest.Available(); err != nil {
-		t.Skip(err)
-	}
+	kafkatest.NeedKafka(t)
 	cache := t.TempDir()
 	t.Setenv("PATH", stubMaven(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv(kafkatest.EnvCache, cache)

@@ -36,9 +36,7 @@ func TestNodeDoesNotOutliveItsTestBinary(t *testing.T) {
 
 // victim runs the program to its end and returns what it had started.
 func victim(t *testing.T, end string) (pid int, dir string) {
-	if err := kafkatest.Available(); err != nil {
-		t.Skip(err)
-	}
+	kafkatest.NeedKafka(t)
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
 	cmd.Env = append(os.Environ(), envVictim+"="+end)
 	out, err := cmd.StdoutPipe()

@@ -1,0 +1,4 @@
+package kafkatest
+
+// NeedKafka opens needKafka to the tests.
+var NeedKafka = needKafka
