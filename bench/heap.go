@@ -73,7 +73,7 @@ func heapLong(l *lab, big *filled) ([]figure, error) {
 	}
 	bound := boundOf(big, 0, 0)
 	return []figure{
-		{name: "heap_1mb", value: median(own.samples), unit: "MB", baseline: "sarama_blocking_loop", baselineValue: base.most()},
+		{name: "heap_1mb", value: median(own.samples), own: own.samples, unit: "MB", baseline: "sarama_blocking_loop", baselineValue: base.most()},
 		{name: "heap_1mb_max", value: own.most(), unit: "MB", baseline: "documented_bound", baselineValue: bound},
 		{name: "heap_1mb_growth", value: own.growth(), unit: "last_over_second", baseline: "flat", baselineValue: 1},
 	}, nil
@@ -112,7 +112,7 @@ func heapSmall(l *lab) ([]figure, error) {
 	}
 	bound := boundOf(f, slots, lookAhead)
 	return []figure{
-		{name: "heap_small", value: median(own.samples), unit: "MB", baseline: "sarama_blocking_loop", baselineValue: base.most()},
+		{name: "heap_small", value: median(own.samples), own: own.samples, unit: "MB", baseline: "sarama_blocking_loop", baselineValue: base.most()},
 		{name: "heap_small_max", value: own.most(), unit: "MB", baseline: "documented_bound", baselineValue: bound},
 		{name: "heap_small_growth", value: own.growth(), unit: "last_over_second", baseline: "flat", baselineValue: 1},
 	}, nil

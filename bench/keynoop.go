@@ -53,6 +53,20 @@ func (t *tally) outcome(now time.Duration) (o outcome) {
 	return o
 }
 
+// now is the outcome so far.
+func (t *tally) now() (o outcome) {
+	now := time.Since(t.base)
+	first := now
+	for p := range t.seen {
+		if n := atomic.LoadInt64(&t.seen[p].n); n > 0 {
+			o.done += int(n)
+			first = min(first, time.Duration(t.from[p].Load()))
+		}
+	}
+	o.wall = now - first
+	return o
+}
+
 func keyNoop(l *lab) (list []figure, err error) {
 	for _, n := range []int{200_000, 1_000_000} {
 		f, err := keyNoopOf(l, n)

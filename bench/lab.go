@@ -13,6 +13,7 @@ import (
 
 	"github.com/IBM/sarama"
 
+	"github.com/evenkeel-go/evenkeel/bench/record"
 	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/consumer"
 	"github.com/evenkeel-go/evenkeel/handler"
@@ -33,6 +34,7 @@ type lab struct {
 	java   *javaPeer
 	fills  map[fill]*filled
 	made   int
+	record record.Writer
 }
 
 func newLab(ctx context.Context) (*lab, error) {
@@ -53,14 +55,27 @@ func (l *lab) close() {
 // say prints what a reader of the figures has to know.
 func (l *lab) say(text string) { fmt.Println("# note:", strings.ReplaceAll(text, "\n", " ")) }
 
+// absent notes why a row has no figures of a peer.
+func (l *lab) absent(row, peer, why string) {
+	l.say(fmt.Sprintf("%s: without %s: %s", row, peer, why))
+	l.keep(record.Line{Absent: &record.Absent{Row: row, Peer: peer, Why: why}})
+}
+
+// keep writes a line for the report.
+func (l *lab) keep(line record.Line) {
+	if err := l.record.Write(line); err != nil {
+		l.say("not recorded: " + err.Error())
+	}
+}
+
 func (l *lab) roundsOr(n int) int { return cmp.Or(l.rounds, n) }
 
-// The links of the node that rows may cut.
-const ours, stock = "OURS", "STOCK"
+// The links of the node: two that rows may cut, and one whose requests are counted.
+const ours, stock, countedLink = "OURS", "STOCK", "COUNTED"
 
 func (l *lab) kafka() (*kafkatest.Node, error) {
 	if l.node == nil {
-		n, err := kafkatest.StartKafka(l.ctx, kafkatest.Options{Links: []string{ours, stock}})
+		n, err := kafkatest.StartKafka(l.ctx, kafkatest.Options{Links: []string{ours, stock, countedLink}})
 		if err != nil {
 			return nil, err
 		}

@@ -94,6 +94,13 @@ func (s *stopwatch) outcomeLocked(now time.Duration) outcome {
 	return outcome{done: s.ended, wall: now - s.first, busy: s.ends + time.Duration(s.started-s.ended)*now - s.starts}
 }
 
+// now is the outcome so far.
+func (s *stopwatch) now() outcome {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.outcomeLocked(time.Since(s.base))
+}
+
 func (s *stopwatch) sleep(d time.Duration) {
 	s.start()
 	time.Sleep(d)

@@ -9,7 +9,9 @@
 // or without order compare with Confluent's Parallel Consumer, whose jars Maven fetches once, and which is compiled and run with Java 17.
 // Where these are missing a note says so and the rows measure this library alone.
 //
-//	go run . [-run regexp] [-list] [-rounds n] [-alone] [-cpuprofile file]
+// With -results the figures are appended to a file, one JSON object a line, from which report/ makes docs/benchmarks.md.
+//
+//	go run . [-run regexp] [-list] [-rounds n] [-alone] [-results file] [-cpuprofile file]
 package main
 
 import (
@@ -20,13 +22,20 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime/pprof"
+
+	"github.com/evenkeel-go/evenkeel/bench/record"
 )
 
 func main() {
+	if text, ok := os.LookupEnv(memberEnv); ok {
+		os.Exit(beMember(text))
+	}
 	pattern := flag.String("run", "", "run the rows whose name matches this regular expression; default all")
 	list := flag.Bool("list", false, "list the rows and what they measure")
 	rounds := flag.Int("rounds", 0, "rounds of the rows that compare in turns; default 0: as many as each row says")
 	alone := flag.Bool("alone", false, "leave the Parallel Consumer out")
+	results := flag.String("results", "", "append the figures to a file, one JSON object a line")
+	pictures := flag.String("pictures", "", "measure nothing, and draw planned changes into a folder")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to a file")
 	flag.Parse()
 	re, err := regexp.Compile(*pattern)
@@ -35,7 +44,7 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	failed := measure(ctx, options{rows: re, list: *list, rounds: *rounds, alone: *alone, profile: *profile})
+	failed := measure(ctx, options{rows: re, list: *list, rounds: *rounds, alone: *alone, results: *results, profile: *profile, pictures: *pictures})
 	stop()
 	if failed {
 		os.Exit(1)
@@ -47,7 +56,10 @@ type options struct {
 	list    bool
 	rounds  int
 	alone   bool
+	results string
 	profile string
+
+	pictures string
 }
 
 // measure reports whether something could not be measured.
@@ -65,6 +77,23 @@ func measure(ctx context.Context, o options) (failed bool) {
 	}
 	defer l.close()
 	l.rounds, l.alone = o.rounds, o.alone
+	if o.results != "" && !o.list {
+		f, err := os.OpenFile(o.results, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench: -results:", err)
+			return true
+		}
+		defer f.Close()
+		l.record = record.NewWriter(f)
+		l.keep(record.Line{Run: describe(l.ctx, os.Args[1:])})
+	}
+	if o.pictures != "" {
+		if err := draw(l, o.pictures); err != nil {
+			fmt.Fprintln(os.Stderr, "bench: -pictures:", err)
+			return true
+		}
+		return false
+	}
 	return run(l, o.rows, o.list)
 }
 
@@ -94,10 +123,25 @@ func tell(f figure) {
 	}
 }
 
+// run measures a row, and reports whether it could not.
+func (r row) run(l *lab) (failed bool) {
+	l.keep(record.Line{Row: &record.Row{Name: r.name, What: r.what, Peers: r.peers}})
+	figures, err := r.measure(l)
+	for _, f := range figures {
+		tell(f)
+		l.keep(record.Line{Figure: f.recorded(r.name)})
+	}
+	if err != nil {
+		l.keep(record.Line{Absent: &record.Absent{Row: r.name, Why: err.Error()}})
+		fmt.Fprintf(os.Stderr, "bench: %s: %v\n", r.name, err)
+	}
+	return err != nil
+}
+
 // run prints the rows that match, and reports whether one could not be measured or none matched.
 func run(l *lab, re *regexp.Regexp, list bool) (failed bool) {
 	matched := false
-	for _, r := range rows {
+	for _, r := range rows() {
 		if !re.MatchString(r.name) {
 			continue
 		}
@@ -106,14 +150,7 @@ func run(l *lab, re *regexp.Regexp, list bool) (failed bool) {
 		if list {
 			continue
 		}
-		figures, err := r.measure(l)
-		for _, f := range figures {
-			tell(f)
-		}
-		if err != nil {
-			failed = true
-			fmt.Fprintf(os.Stderr, "bench: %s: %v\n", r.name, err)
-		}
+		failed = r.run(l) || failed
 		if l.ctx.Err() != nil {
 			return true
 		}

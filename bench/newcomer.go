@@ -26,17 +26,15 @@ func newcomers(l *lab, name string, eager bool) (list []figure, err error) {
 		return nil, err
 	}
 	for suffix, task := range map[string]time.Duration{"": time.Minute, "_6h": 6 * time.Hour} {
-		var took []time.Duration
+		var took []float64
 		for range newcomerRounds {
-			one, err := newcomer(l, config.Input{Expected: task, Eager: eager}, task)
+			one, err := newcomer(l, config.Input{Expected: task, Eager: eager, HoldLimit: config.NoHold}, task)
 			if err != nil {
 				return list, err
 			}
-			took = append(took, one)
+			took = append(took, one.Seconds())
 		}
-		list = append(list, figure{
-			name: name + suffix, value: median(took).Seconds(), unit: "s", baseline: baseline, baselineValue: base.Seconds(),
-		})
+		list = append(list, versus(figure{name: name + suffix, unit: "s", baseline: baseline}, took, []float64{base.Seconds()}))
 	}
 	return list, nil
 }

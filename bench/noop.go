@@ -49,16 +49,15 @@ func noopOn(l *lab, partitions int32) ([]figure, error) {
 		}
 		raw, own = append(raw, r), append(own, o)
 	}
-	var ratios, extra, ownRates, rawRates, rawAllocs []float64
+	var extra, ownRates, rawRates, rawAllocs []float64
 	for i := range own {
-		ratios = append(ratios, own[i].rate/raw[i].rate)
 		extra = append(extra, own[i].allocs-raw[i].allocs)
 		ownRates, rawRates, rawAllocs = append(ownRates, own[i].rate), append(rawRates, raw[i].rate), append(rawAllocs, raw[i].allocs)
 	}
 	name := fmt.Sprintf("noop_partition_%d", partitions)
 	return []figure{
-		{name: name, value: median(ownRates), unit: "messages/s", baseline: "marking_loop", baselineValue: median(rawRates), ratio: median(ratios)},
-		{name: name + "_extra_allocs", value: median(extra), unit: "allocs/message", baseline: "marking_loop", baselineValue: median(rawAllocs)},
+		versus(figure{name: name, unit: "messages/s", baseline: "marking_loop"}, ownRates, rawRates),
+		{name: name + "_extra_allocs", value: median(extra), own: extra, unit: "allocs/message", baseline: "marking_loop", baselineValue: median(rawAllocs), base: rawAllocs},
 	}, nil
 }
 

@@ -25,9 +25,9 @@ var javaSources embed.FS
 
 const parallelConsumer = "parallel-consumer-0.5.3.3"
 
-// javaPeer is the program, ready to run.
+// javaPeer is the programs, ready to run.
 type javaPeer struct {
-	java, path string // path: jars and our class
+	java, path string // path: jars and our classes
 }
 
 // peer runs a load with the Parallel Consumer. Where that cannot be had the row says so and goes without.
@@ -66,12 +66,16 @@ func newJavaPeer(ctx context.Context, temp string) (*javaPeer, error) {
 		return nil, err
 	}
 	jars := filepath.Join(lib, "*")
-	source, err := unpack(temp, "Measure.java")
-	if err != nil {
-		return nil, err
+	compile := exec.CommandContext(ctx, javac, "-cp", jars, "-d", temp)
+	for _, name := range []string{"Measure.java", "Member.java"} {
+		source, err := unpack(temp, name)
+		if err != nil {
+			return nil, err
+		}
+		compile.Args = append(compile.Args, source)
 	}
-	if out, err := exec.CommandContext(ctx, javac, "-cp", jars, "-d", temp, source).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("compile Measure.java: %w\n%s", err, out)
+	if out, err := compile.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("compile the programs of the Parallel Consumer: %w\n%s", err, out)
 	}
 	return &javaPeer{java: java, path: jars + string(os.PathListSeparator) + temp}, nil
 }
@@ -147,7 +151,7 @@ func (p *javaPeer) run(ctx context.Context, w load, f *filled, group string) (ou
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit+patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, p.java, append(p.flags(), arguments(w, f, group, limit)...)...)
+	cmd := p.command(ctx, "Measure", arguments(w, f, group, limit))
 	hold, err := cmd.StdinPipe()
 	if err != nil {
 		return outcome{}, err
@@ -161,8 +165,14 @@ func (p *javaPeer) run(ctx context.Context, w load, f *filled, group string) (ou
 	return parseOutcome(out.String())
 }
 
-func (p *javaPeer) flags() []string {
-	return []string{"-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp", p.path, "Measure"}
+func (p *javaPeer) command(ctx context.Context, class string, arguments []string) *exec.Cmd {
+	flags := []string{"-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp", p.path, class}
+	return exec.CommandContext(ctx, p.java, append(flags, arguments...)...)
+}
+
+// member is the process of a member that tells of its tasks: see Member.java.
+func (p *javaPeer) member(ctx context.Context, s spec) *exec.Cmd {
+	return p.command(ctx, "Member", s.javaArguments())
 }
 
 func arguments(w load, f *filled, group string, limit time.Duration) []string {

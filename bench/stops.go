@@ -13,7 +13,7 @@ import (
 const stopRounds = 5
 
 func stopIdle(l *lab) ([]figure, error) {
-	var own, base []time.Duration
+	var own, base []float64
 	for range stopRounds {
 		one, err := stopIdleOnce(l)
 		if err != nil {
@@ -23,9 +23,9 @@ func stopIdle(l *lab) ([]figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		own, base = append(own, one), append(base, two)
+		own, base = append(own, one.Seconds()), append(base, two.Seconds())
 	}
-	return []figure{{name: "stop_idle", value: median(own).Seconds(), unit: "s", baseline: "sarama", baselineValue: median(base).Seconds()}}, nil
+	return []figure{versus(figure{name: "stop_idle", unit: "s", baseline: "sarama"}, own, base)}, nil
 }
 
 func stopIdleOnce(l *lab) (time.Duration, error) {
