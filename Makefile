@@ -3,7 +3,7 @@
 # The repository holds several modules: the library at the root, and others for what its users must not download.
 # A target that goes through modules takes those whose go.mod is there, goes on after a failure and fails at the end.
 
-BROKERS := $(patsubst %/go.mod,%,$(wildcard internal/*/go.mod bench/go.mod examples/go.mod test/go.mod))
+BROKERS := $(patsubst %/go.mod,%,$(wildcard internal/*/go.mod bench/go.mod chaos/go.mod examples/go.mod test/go.mod))
 MODULES := . $(BROKERS)
 
 RUN      ?= .
@@ -22,7 +22,7 @@ endef
 
 .PHONY: help
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: ## watch it work: the quickstart on an embedded broker
@@ -55,6 +55,34 @@ note-kafka:
 .PHONY: bench
 bench: ## print the figures, one a line; RUN=regexp picks some
 	@cd bench && go run . -run '$(RUN)'
+
+# Each run appends to what was measured before, and the page shows the latest of each row.
+.PHONY: bench-report
+bench-report: ## measure all figures (an hour), or those that match RUN=regexp, and write docs/benchmarks.md
+	@mkdir -p docs/benchmarks
+	@cd bench && s=0; go run . -run '$(RUN)' -results ../docs/benchmarks/results.jsonl || s=1; go run ./report && exit $$s
+
+.PHONY: pictures
+pictures: ## draw what planned changes do to running tasks, into docs/moves
+	@cd bench && go run . -pictures ../docs/moves
+
+.PHONY: bench-page
+bench-page: ## write docs/benchmarks.md anew of what was measured
+	@cd bench && go run ./report
+
+# The laboratory's options: SEED=n MINUTES=n NEMESIS=regexp, and HOURS=n for the soak.
+SEED    ?= 0
+MINUTES ?= 3
+HOURS   ?= 1
+LAB      = cd chaos && go run . -seed $(SEED) -nemesis '$(NEMESIS)'
+
+.PHONY: chaos
+chaos: ## break a real cluster and its members for MINUTES (3), and check what is promised; SEED=n repeats a run
+	@$(LAB) -minutes $(MINUTES)
+
+.PHONY: soak
+soak: ## the same for HOURS (1) at a slower pace, with memory, goroutines and descriptors plotted
+	@$(LAB) -soak $(HOURS)
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME (10s)

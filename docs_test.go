@@ -10,7 +10,7 @@ import (
 )
 
 // otherModules are the folders in which nothing is public: programs, and what tests are made of.
-var otherModules = []string{"bench", "examples", "internal", "test", "tools"}
+var otherModules = []string{"bench", "chaos", "examples", "internal", "test", "tools"}
 
 func TestEveryPackageHasADocComment(t *testing.T) {
 	documented := map[string]bool{}

@@ -12,7 +12,7 @@ import (
 
 var (
 	// pure stages know neither sarama nor goroutines nor the clock.
-	pure = []string{"internal/assign", "internal/offset", "internal/schedule"}
+	pure = []string{"internal/assign", "internal/offset", "internal/packed", "internal/schedule"}
 	// forTests are packages that only tests import.
 	forTests = []string{"handler/handlertest", "internal/contract", "internal/fakegroup"}
 )
@@ -25,8 +25,9 @@ var layers = []struct {
 	{"handler/handlertest", []string{"config", "handler", "internal"}},
 	{"internal/contract", []string{"config", "consumer", "handler", "internal"}},
 	{"internal/fakegroup", []string{"config", "internal"}},
-	{"internal/assign", nil},
-	{"internal/offset", nil},
+	{"internal/assign", []string{"internal/packed"}},
+	{"internal/offset", []string{"internal/packed"}},
+	{"internal/packed", nil},
 	{"internal/schedule", nil},
 	{"internal", []string{"config"}},
 	{"config", nil},
@@ -72,10 +73,18 @@ func TestPureStagesKnowNoSaramaGoroutineOrClock(t *testing.T) {
 	}
 }
 
-// library lists the module's packages, this one aside.
+// A user who asks for the module alone gets its documentation, and nothing to build.
+func TestTheRootPackageImportsNothing(t *testing.T) {
+	root := list(t, ".")[0]
+	if !slices.Equal(root.GoFiles, []string{"doc.go"}) || len(root.Imports) > 0 {
+		t.Errorf("the root package has %v and imports %v, want doc.go alone and nothing", root.GoFiles, root.Imports)
+	}
+}
+
+// library lists the module's packages, the root aside.
 func library(t *testing.T) []pkg {
 	t.Helper()
-	return slices.DeleteFunc(list(t, "./..."), func(p pkg) bool { return len(p.GoFiles) == 0 })
+	return slices.DeleteFunc(list(t, "./..."), func(p pkg) bool { return len(p.GoFiles) == 0 || p.ImportPath == ourModule })
 }
 
 func allowedImports(path string) ([]string, bool) {

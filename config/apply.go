@@ -57,7 +57,7 @@ const (
 // # Errors
 //
 // A *[FaultError] of kind [ErrBase] where base contradicts the plan; an error that unwraps to ErrBase with sarama's own
-// ConfigurationError where base is unsound in another way. The result passes sarama's Validate.
+// ConfigurationError where base is unsound in another way, a literal &sarama.Config{} for one: start from sarama.NewConfig(). The result passes sarama's Validate.
 func (p *Plan) Apply(base *sarama.Config) (*sarama.Config, error) {
 	return p.apply(base, sarama.V0_10_2_0, (*Plan).setPlain)
 }
@@ -75,6 +75,9 @@ func (p *Plan) ApplyMember(base *sarama.Config) (*sarama.Config, error) {
 func (p *Plan) apply(base *sarama.Config, floor sarama.KafkaVersion, set func(*Plan, *sarama.Config)) (*sarama.Config, error) {
 	if p.isZero() {
 		return nil, errNoPlan()
+	}
+	if base != nil && base.Net.MaxOpenRequests == 0 && base.Net.DialTimeout == 0 && base.ChannelBufferSize == 0 {
+		return nil, baseFault("base", "a literal without sarama's defaults", "a field that is zero there has no default", "sarama.NewConfig() to start from")
 	}
 	cfg := clone(base)
 	if err := p.setChoices(cfg, floor); err != nil {

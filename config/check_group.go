@@ -136,7 +136,7 @@ func (c *checker) retries(most int, backoff time.Duration) {
 }
 
 func (c *checker) strategies(single sarama.BalanceStrategy, listed []sarama.BalanceStrategy) {
-	const use = "cooperative-sticky alone; a group that runs another one gets there in two rollouts, first both, then cooperative-sticky"
+	const use = "those of handler.GroupHandler.BalanceStrategies, or cooperative-sticky alone; a group that runs another one gets there in two rollouts, first both, then the new one"
 	c.report(single != nil && len(listed) > 1, "Consumer.Group.Rebalance.Strategy", names([]sarama.BalanceStrategy{single}),
 		"this deprecated field overrides GroupStrategies, "+names(listed), "GroupStrategies alone")
 	list := strategies(c.cfg)
@@ -153,7 +153,7 @@ func (c *checker) strategies(single sarama.BalanceStrategy, listed []sarama.Bala
 }
 
 func anyCooperative(list []sarama.BalanceStrategy) bool {
-	return slices.ContainsFunc(list, func(s sarama.BalanceStrategy) bool { return supports(s, sarama.RebalanceProtocolCooperative) })
+	return slices.ContainsFunc(list, func(s sarama.BalanceStrategy) bool { return Supports(s, sarama.RebalanceProtocolCooperative) })
 }
 
 // anySticky tells sarama's own apart; a strategy that it does not know gets the benefit of the doubt.

@@ -17,6 +17,7 @@ const (
 	shortCoop      = time.Minute
 	windDown       = 5 * time.Second
 	stopWithin     = 25 * time.Second
+	holdFrom       = 10 * time.Second // of expected durations: below, it is cheaper to wait for the tasks
 	leaseMargin    = 5 * time.Second
 	joinMargin     = 5 * time.Second
 	callTimeout    = 5 * time.Second
@@ -51,6 +52,7 @@ func (p *Plan) deriveGroup() {
 	p.HeartbeatInterval = in.heartbeat(p.SessionTimeout, p.RebalanceTimeout)
 	p.Grace, p.CancelFirst = in.grace(p.RebalanceTimeout)
 	p.StopGrace, p.StopCancelFirst = in.stopGrace()
+	p.HoldLimit = in.holdLimit()
 	p.Lease = lease(p.SessionTimeout, p.RebalanceTimeout)
 	p.JoinReadTimeout = wholeUp(max(p.RebalanceTimeout, in.GroupRebalanceTimeout)) + joinMargin
 }
@@ -134,6 +136,18 @@ func (in Input) stopGrace() (grace time.Duration, cancelFirst bool) {
 		return wholeUp(slack(in.Max)), false
 	}
 	return windDown, true
+}
+
+func (in Input) holdLimit() time.Duration {
+	switch {
+	case in.HoldLimit == NoHold:
+		return 0
+	case in.HoldLimit > 0:
+		return in.HoldLimit
+	case in.Expected < holdFrom:
+		return 0
+	}
+	return whole(in.Max)
 }
 
 // lease leaves 5 s to react to a cancel. Below 20 s that would eat the lease up, so there it leaves a quarter: the lease is then

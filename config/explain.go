@@ -44,6 +44,7 @@ func (p *Plan) groupRows() []row {
 		{"CancelFirst", strconv.FormatBool(p.CancelFirst), "", p.cancelFirstWhy()},
 		{"StopGrace", brief(p.StopGrace), "", p.stopGraceWhy()},
 		{"StopCancelFirst", strconv.FormatBool(p.StopCancelFirst), "", p.stopCancelFirstWhy()},
+		{"HoldLimit", brief(p.HoldLimit), "", p.holdWhy()},
 		{"Lease", brief(p.Lease), "", p.leaseWhy()},
 		{"JoinReadTimeout", brief(p.JoinReadTimeout), "", p.joinWhy()},
 		{"CallTimeout", brief(p.CallTimeout), "", "dial and answer of any other coordinator request: a frozen coordinator costs a new connection, not the session"},
@@ -129,6 +130,19 @@ func (p *Plan) stopCancelFirstWhy() string {
 		return "a stop cancels the tasks at the start of StopGrace"
 	}
 	return "a stop cancels the tasks at the end of StopGrace"
+}
+
+func (p *Plan) holdWhy() string {
+	in := p.Input
+	switch {
+	case in.HoldLimit == NoHold:
+		return "none, as NoHold asks: partitions move although tasks run there"
+	case in.HoldLimit > 0:
+		return "as HoldLimit asks: a partition that has to move waits that long for a running task, then cancels it"
+	case in.Expected < holdFrom:
+		return "none for tasks below 10s: a rebalance waits for them, as Grace says"
+	}
+	return "Max: a partition that has to move waits for its running tasks, and a task that is longer than any normal one is then cancelled"
 }
 
 func (p *Plan) leaseWhy() string {

@@ -17,7 +17,7 @@ func FuzzInput(f *testing.F) {
 	f.Add(int64(-1), int64(1<<62), true, int64(1), int64(1), int64(1<<62), int64(30*sec), "a b", int64(1<<62), int64(1<<62), int64(1<<62), 1<<31)
 	f.Fuzz(func(t *testing.T, d, most int64, eager bool, grace, stop, crash, beat int64, id string, group, low, high int64, metadata int) {
 		in := config.Input{
-			Expected: time.Duration(d), Max: time.Duration(most), Eager: eager, Grace: time.Duration(grace), StopGrace: time.Duration(stop),
+			Expected: time.Duration(d), Max: time.Duration(most), Eager: eager, Grace: time.Duration(grace), StopGrace: time.Duration(stop), HoldLimit: time.Duration(stop),
 			CrashDetection: time.Duration(crash), Heartbeat: time.Duration(beat), InstanceID: id, GroupRebalanceTimeout: time.Duration(group),
 			Broker: config.BrokerLimits{MinSessionTimeout: time.Duration(low), MaxSessionTimeout: time.Duration(high), MaxMetadataBytes: metadata},
 		}

@@ -8,6 +8,9 @@ import (
 // NoGrace asks for no grace at all where a zero duration would mean the derived default.
 const NoGrace time.Duration = -1
 
+// NoHold asks for no hold limit at all: running tasks keep no partition from moving.
+const NoHold time.Duration = -1
+
 // Input is what a [Plan] is derived from. Only Expected has to be set; every other zero field means the documented default.
 // A value type: copy and change it freely.
 type Input struct {
@@ -15,7 +18,8 @@ type Input struct {
 	Expected time.Duration
 
 	// Max is the longest task that is still normal: Expected to 30 days. Default 3 × Expected.
-	// It decides whether a rebalance may wait for running tasks, see Grace. No task is ended for being longer.
+	// It decides whether a rebalance may wait for running tasks, see Grace. No task is ended for being longer, unless its partition has to
+	// move to another member: see HoldLimit.
 	Max time.Duration
 
 	// Eager derives for the eager rebalance protocol, which takes all partitions from all members at each rebalance.
@@ -32,6 +36,14 @@ type Input struct {
 	// StopGrace is how long a stopping member waits for running tasks before it cancels them: up to 7 days, or [NoGrace].
 	// Default: 1.2 × Max when that is at most 25 s, which fits into the 30 s that Kubernetes grants, else 5 s.
 	StopGrace time.Duration
+
+	// HoldLimit is how long a task may keep its partition from moving to another member: up to 30 days, or [NoHold]. A partition that has to
+	// move waits for its running tasks and starts no other. Where one has run for longer than this, those of the partition are cancelled, and
+	// run again by the next owner. Tasks on partitions that need not move have no limit, and those of a member that stops have its StopGrace. With NoHold partitions move although tasks run there, and each
+	// rebalance waits for the tasks of those that do, as Grace says.
+	//
+	// Default: Max where Expected is 10 s or more. Shorter tasks are waited for, as with NoHold: for them that is cheaper.
+	HoldLimit time.Duration
 
 	// CrashDetection is the wished session timeout: how long after a crash the broker gives the partitions to others.
 	// It has to lie within the broker's limits and be 500 ms or more; fractions of a millisecond are cut off.

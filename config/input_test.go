@@ -54,6 +54,7 @@ func TestB07NonsenseIsAnErrorThatNamesTheField(t *testing.T) {
 		"negative grace":    {with(func(i *config.Input) { i.Grace = -2 }), "Grace", "-2ns"},
 		"long grace":        {with(func(i *config.Input) { i.Grace = 4*time.Minute + 1 }), "Grace", "4m"},
 		"negative stop":     {with(func(i *config.Input) { i.StopGrace = -sec }), "StopGrace", "-1s"},
+		"long hold":         {with(func(i *config.Input) { i.HoldLimit = 30*day + 1 }), "HoldLimit", "720h"},
 		"long stop":         {with(func(i *config.Input) { i.StopGrace = 7*day + 1 }), "StopGrace", "168h"},
 		"wish below broker": {with(func(i *config.Input) { i.CrashDetection = 6*sec - 1 }), "CrashDetection", "5.999999999s"},
 		"wish above broker": {with(func(i *config.Input) { i.CrashDetection = 30*time.Minute + ms }), "CrashDetection", "30m0.001s"},

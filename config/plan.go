@@ -3,7 +3,7 @@ package config
 import "time"
 
 // Plan holds every derived value. Make one with [For] or [Input.Plan]; it is read-only afterwards and safe for concurrent use.
-// Durations are whole milliseconds, except a Grace or StopGrace that was asked for. [Plan.String] says why each value is what it is.
+// Durations are whole milliseconds, except a Grace, StopGrace or HoldLimit that was asked for. [Plan.String] says why each value is what it is.
 type Plan struct {
 	// Input is what the plan was derived from, with Max and Broker filled in. Other fields that were left zero stay zero.
 	Input Input
@@ -29,6 +29,9 @@ type Plan struct {
 	// StopCancelFirst says that a stop cancels running tasks at the start of StopGrace, not at its end. It is so where 1.2 × Max is
 	// more than 25 s and no StopGrace was asked for: tasks cannot be expected to end in time, and spend it on winding down.
 	StopCancelFirst bool
+	// HoldLimit is how long a task may run on a partition that has to move to another member before it is cancelled: up to 30 days.
+	// 0 means that tasks keep no partition from moving.
+	HoldLimit time.Duration
 	// Lease is how long after the last good heartbeat was sent tasks may still run: the shorter of SessionTimeout and
 	// RebalanceTimeout, less 5 s to react to a cancel (less a quarter where that is shorter, below 20 s).
 	// Always positive and longer than two heartbeats. Kept by consumer/ only: a plain sarama group has no lease.

@@ -27,6 +27,7 @@ func randomInput(r *rand.Rand) config.Input {
 		Eager:                 r.IntN(2) == 0,
 		Grace:                 mostly(r, logSpaced(r, 1, 4*time.Minute)),
 		StopGrace:             mostly(r, logSpaced(r, 1, 7*day)),
+		HoldLimit:             mostly(r, logSpaced(r, 1, 30*day)),
 		CrashDetection:        mostly(r, logSpaced(r, 500*ms, 30*time.Minute)),
 		Heartbeat:             mostly(r, logSpaced(r, 10*ms, 30*sec)),
 		MetadataRefresh:       mostly(r, logSpaced(r, 100*ms, 5*time.Minute)),
@@ -35,7 +36,7 @@ func randomInput(r *rand.Rand) config.Input {
 	}
 	in.Max = mostly(r, logSpaced(r, in.Expected, 30*day))
 	if r.IntN(4) == 0 {
-		in.Grace, in.StopGrace = config.NoGrace, config.NoGrace
+		in.Grace, in.StopGrace, in.HoldLimit = config.NoGrace, config.NoGrace, config.NoHold
 	}
 	if r.IntN(4) == 0 {
 		in.InstanceID = "pod-7"
@@ -135,6 +136,10 @@ func wantGrace(must must, in config.Input, p *config.Plan) {
 	must(!p.CancelFirst || p.Grace <= 5*sec, "winding down takes too long")
 	release := min(sec, p.RebalanceTimeout/3)
 	must(p.HeartbeatInterval+p.Grace+release <= p.RebalanceTimeout, "the rebalance timeout does not cover heartbeat, grace and release")
+	must(p.HoldLimit >= 0 && p.HoldLimit <= 30*day, "hold limit out of bounds")
+	must(in.HoldLimit != config.NoHold || p.HoldLimit == 0, "a hold limit where none was asked for")
+	must(in.HoldLimit <= 0 || p.HoldLimit == in.HoldLimit, "a hold limit that was asked for")
+	must(in.HoldLimit != 0 || p.HoldLimit == 0 || p.HoldLimit >= in.Expected, "a hold limit that ends normal tasks")
 	must(in.StopGrace <= 0 || p.StopGrace == in.StopGrace && !p.StopCancelFirst, "a stop grace that was asked for")
 	must(in.StopGrace != config.NoGrace || p.StopGrace == 0 && p.StopCancelFirst, "no stop grace")
 	must(p.StopCancelFirst || in.StopGrace > 0 || p.StopGrace >= p.Input.Max, "a stop waits for tasks, but not long enough")

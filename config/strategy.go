@@ -42,10 +42,18 @@ func untouched(cfg *sarama.Config) bool {
 	return r.Strategy == nil && len(list) == 1 && list[0] != nil && list[0].Name() == sarama.RangeBalanceStrategyName
 }
 
+// Chosen returns the balance strategies that somebody has set in cfg, nil where they are those of sarama.NewConfig, or where cfg is nil.
+func Chosen(cfg *sarama.Config) []sarama.BalanceStrategy {
+	if cfg == nil || untouched(cfg) {
+		return nil
+	}
+	return strategies(cfg)
+}
+
 // styleOf expects a list without nil entries.
 func styleOf(list []sarama.BalanceStrategy) style {
 	all := func(p sarama.RebalanceProtocol) bool {
-		return !slices.ContainsFunc(list, func(s sarama.BalanceStrategy) bool { return !supports(s, p) })
+		return !slices.ContainsFunc(list, func(s sarama.BalanceStrategy) bool { return !Supports(s, p) })
 	}
 	switch {
 	case all(sarama.RebalanceProtocolCooperative):
@@ -56,8 +64,8 @@ func styleOf(list []sarama.BalanceStrategy) style {
 	return disjoint
 }
 
-// supports follows sarama: a strategy that declares nothing is eager only.
-func supports(s sarama.BalanceStrategy, p sarama.RebalanceProtocol) bool {
+// Supports says that a strategy rebalances by a protocol, as sarama sees it: one that declares nothing is eager only.
+func Supports(s sarama.BalanceStrategy, p sarama.RebalanceProtocol) bool {
 	declared, ok := s.(sarama.RebalanceProtocolBalanceStrategy)
 	if !ok {
 		return p == sarama.RebalanceProtocolEager

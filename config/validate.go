@@ -29,20 +29,34 @@ type bounded struct {
 	field           string
 	value, min, max time.Duration
 	required        bool
-	noGrace         bool // NoGrace is a value too
+	none            string // a constant that is a value too: NoGrace or NoHold
 	why             string
 }
 
 func (b bounded) check() error {
 	unset := b.value == 0 && !b.required
-	if unset || b.noGrace && b.value == NoGrace || b.min <= b.value && b.value <= b.max {
+	if unset || b.none != "" && b.value == NoGrace || b.min <= b.value && b.value <= b.max {
 		return nil
 	}
 	use := brief(b.min) + " to " + brief(b.max)
-	if b.noGrace {
-		use = "up to " + brief(b.max) + ", 0 for the derived one, or config.NoGrace"
+	switch {
+	case b.none != "":
+		use = "up to " + brief(b.max) + ", 0 for the derived one, or config." + b.none
+	case 0 < b.value && b.value < unitless && b.value < b.min:
+		use += "; a bare number is nanoseconds: write 5*time.Minute"
 	}
-	return inputFault(b.field, brief(b.value), b.why, use)
+	return inputFault(b.field, brief(b.value), orNegative(b.value, b.why), use)
+}
+
+// unitless is how short a duration has to be to be one whose unit was forgotten.
+const unitless = 10 * time.Microsecond
+
+// orNegative is why a duration is refused: nothing else counts where it is negative.
+func orNegative(d time.Duration, why string) string {
+	if d < 0 {
+		return "it is negative"
+	}
+	return why
 }
 
 // checkBounds looks at each field alone.
@@ -66,12 +80,16 @@ func (in Input) bounds() []bounded {
 			why: "it is the longest task that is still normal",
 		},
 		{
-			field: "Grace", value: in.Grace, min: time.Nanosecond, max: maxGrace, noGrace: true,
+			field: "Grace", value: in.Grace, min: time.Nanosecond, max: maxGrace, none: "NoGrace",
 			why: "the broker expels a newcomer that has waited 5m to join, so no rebalance may take longer",
 		},
 		{
-			field: "StopGrace", value: in.StopGrace, min: time.Nanosecond, max: maxStopGrace, noGrace: true,
+			field: "StopGrace", value: in.StopGrace, min: time.Nanosecond, max: maxStopGrace, none: "NoGrace",
 			why: "it is how long a stopping member waits for its tasks",
+		},
+		{
+			field: "HoldLimit", value: in.HoldLimit, min: time.Nanosecond, max: maxMax, none: "NoHold",
+			why: "it is how long a task may keep its partition from moving",
 		},
 		{
 			field: "Heartbeat", value: in.Heartbeat, min: minHeartbeat, max: maxHeartbeat,
@@ -160,8 +178,8 @@ func (in Input) checkCrashDetection() error {
 		return nil
 	}
 	return inputFault("CrashDetection", brief(in.CrashDetection),
-		"it is the session timeout, and the broker refuses one outside its limits "+
-			"(group.min.session.timeout.ms, group.max.session.timeout.ms; fields Broker.MinSessionTimeout, Broker.MaxSessionTimeout)",
+		orNegative(in.CrashDetection, "it is the session timeout, and the broker refuses one outside its limits "+
+			"(group.min.session.timeout.ms, group.max.session.timeout.ms; fields Broker.MinSessionTimeout, Broker.MaxSessionTimeout)"),
 		fmt.Sprintf("%s to %s, or 0 for the derived one", brief(low), brief(high)))
 }
 

@@ -35,8 +35,8 @@ func (b *backoff) next() time.Duration {
 }
 
 // tryLater says what went wrong and waits for the next try, at most until ctx ends. It returns the error when no try may help. The same
-// failure is a warning at most every half minute, and an entry at level debug in between; hooks hear of each.
-func (c *Consumer) tryLater(ctx context.Context, b *backoff, text string, err error) (fatal error) {
+// failure is a warning at most every half minute, with more about it, and an entry at level debug in between; hooks hear of each.
+func (c *Consumer) tryLater(ctx context.Context, b *backoff, text string, err error, more ...slog.Attr) (fatal error) {
 	if over(ctx) {
 		return nil // our own doing
 	}
@@ -44,7 +44,7 @@ func (c *Consumer) tryLater(ctx context.Context, b *backoff, text string, err er
 		return fatal
 	}
 	d := b.next()
-	attrs := []slog.Attr{slog.Any("error", err), slog.Int("try", b.tries), slog.Duration("retry_in", d)}
+	attrs := append([]slog.Attr{slog.Any("error", err), slog.Int("try", b.tries), slog.Duration("retry_in", d)}, more...)
 	level := slog.LevelDebug
 	kept, due := b.told.due(text + " " + class(err))
 	if due {

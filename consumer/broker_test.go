@@ -30,7 +30,7 @@ func newMock(t *testing.T) *mock {
 		"MetadataRequest": sarama.NewMockMetadataResponse(t).SetBroker(b.Addr(), b.BrokerID()).SetController(b.BrokerID()).
 			SetLeader(topic, 0, b.BrokerID()),
 		"FindCoordinatorRequest": sarama.NewMockFindCoordinatorResponse(t).SetCoordinator(sarama.CoordinatorGroup, group, b.MockBroker),
-		"JoinGroupRequest":       sarama.NewMockJoinGroupResponse(t).SetGroupProtocol("cooperative-sticky").SetMemberId("m-1").SetLeaderId("m-2"),
+		"JoinGroupRequest":       sarama.NewMockJoinGroupResponse(t).SetGroupProtocol("evenkeel").SetMemberId("m-1").SetLeaderId("m-2"),
 		"SyncGroupRequest": sarama.NewMockSyncGroupResponse(t).SetMemberAssignment(
 			&sarama.ConsumerGroupMemberAssignment{Topics: map[string][]int32{topic: {0}}}),
 		"HeartbeatRequest":    sarama.NewMockHeartbeatResponse(t),

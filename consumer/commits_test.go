@@ -72,11 +72,43 @@ func TestACommitCarriesAnAssignmentThatTheSessionHasNotHeardOf(t *testing.T) {
 		m := detached(t, l, session(), nil)
 		defer m.end()
 		c := m.claim()
-		m.Assign(map[string][]int32{}, 7)
+		m.Assign(map[string][]int32{}, 2)
 		c.Commit(member.Position{Offset: 5})
 		synctest.Wait()
-		if got := l.last(); got.Generation != 7 {
-			t.Errorf("committed with generation %d, want 7", got.Generation)
+		if got := l.last(); got.Generation != 2 {
+			t.Errorf("committed with generation %d, want 2", got.Generation)
+		}
+	})
+}
+
+// G5: in a generation that was missed the partition may have been somebody else's, and the broker does not know whose it is. A claim
+// commits with the one after it when it is trusted again.
+func TestACommitCarriesNoGenerationAfterAMissedOneBeforeItIsTrusted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &ledger{}
+		m := detached(t, l, session(), nil)
+		defer m.end()
+		old := m.claim()
+		m.Assign(map[string][]int32{"t": {0}}, 3)
+		fresh := m.claim() // made after the gap: it has read what is committed
+		for _, step := range []struct {
+			c    member.Committer
+			do   func()
+			want int32
+		}{
+			{old, func() {}, 1},
+			{fresh, func() {}, 3},
+			{old, func() { old.Trust(3) }, 3},
+			{old, func() { m.Assign(map[string][]int32{"t": {0}}, 4) }, 4},
+			{old, func() { m.Assign(map[string][]int32{"t": {0}}, 9) }, 3},
+			{old, func() { old.Trust(9) }, 9},
+		} {
+			step.do()
+			step.c.Commit(member.Position{Offset: 5})
+			synctest.Wait()
+			if got := l.last(); got.Generation != step.want {
+				t.Errorf("committed with generation %d, want %d", got.Generation, step.want)
+			}
 		}
 	})
 }

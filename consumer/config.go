@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"regexp"
 	"slices"
 
@@ -21,7 +20,7 @@ var ErrConfig = errors.New("invalid consumer configuration")
 // Config says what to consume, and where. Brokers (or Client, or ConsumerGroup), Group, Topics (or TopicPattern) and Plan have to be
 // set; every other zero field means its default. New copies it.
 type Config struct {
-	// Brokers are the addresses of some brokers of the cluster, host:port. One that answers is enough.
+	// Brokers are the addresses of some brokers of the cluster, host:port with a port from 1 to 65535. One that answers is enough.
 	Brokers []string
 	// Group is the consumer group.
 	Group string
@@ -29,19 +28,20 @@ type Config struct {
 	// are consumed meanwhile.
 	Topics []string
 	// TopicPattern adds all topics whose name it matches, internal ones (starting with two underscores) left out. Anchor it: it matches
-	// anywhere in a name. It is looked at again at the plan's MetadataRefresh (1 min), and a change is believed when three answers of
-	// the cluster in a row agree, a second apart.
+	// anywhere in a name. One that matches the empty string is refused, as a slip. It is looked at again at the plan's MetadataRefresh (1
+	// min), and a change is believed when three answers of the cluster in a row agree, a second apart.
 	//
 	// A topic that comes or goes then costs each member with the pattern a session: within one more MetadataRefresh, each at a moment of
 	// its own, it joins again. That is a rebalance for each member (one or two in all under the eager protocol). Running tasks
-	// go on where their partition comes back, which is so as a rule, as the others hold theirs meanwhile. Tasks of a partition that
-	// goes to another member, because shares have changed or two members have joined at once, are cancelled and run again there.
+	// go on, for the library's own balance strategy takes no partition away on which one runs. With another strategy they do where their
+	// partition comes back, which is so as a rule, and are cancelled and run again where it goes to another member.
 	TopicPattern *regexp.Regexp
 
 	// Plan holds the timeouts: see config.For. Limits that the group's coordinator tells are worked into it at Run, for all that follows
 	// from them; over a ConsumerGroup it holds as it is.
 	Plan *config.Plan
 	// Slots is how many tasks run at once in this member. Default: as many as partitions are claimed; 1 makes a strictly serial consumer.
+	// With another order than by partition set it to what the machine bears; Run warns where it is not set.
 	Slots int
 	// Order says what the order of messages is kept for, and so what may run at once. Default: handler.ByPartition.
 	Order handler.Order
@@ -57,9 +57,17 @@ type Config struct {
 	Retry retry.Policy
 
 	// Sarama is the base that the plan is applied to: security, client id, version, rack, dialer, balance strategies, interceptors.
-	// It is not modified. Default: sarama.NewConfig(). A group that has committed nothing for a partition starts at its oldest message,
-	// whatever Consumer.Offsets.Initial says: with the newest, an interrupted first task would be lost. A limit on Consumer.Fetch.Max is refused: sarama skips a message beyond it.
+	// It is not modified. Default: sarama.NewConfig(). Timeouts, buffers, offsets and commits come from the plan, see
+	// config.Plan.ApplyMember; Run logs which settings that you have changed are replaced. A group that has committed nothing for a
+	// partition starts at its oldest message, whatever Consumer.Offsets.Initial says: with the newest, an interrupted first task would be
+	// lost. A limit on Consumer.Fetch.Max is refused, for sarama skips a message beyond it, and so are a Net.SASL.User and Password that
+	// would not be used because Net.SASL.Enable is false.
 	Sarama *sarama.Config
+	// OfferAlso are balance strategies that are offered beside this library's own while a group moves to it from another one, or back: its
+	// members take the first one that all of them offer. They have to rebalance by the plan's protocol, cooperative-sticky for example. Where
+	// something is offered beside it no task goes on between two claims. It has to be empty where Sarama names strategies: those are
+	// offered then, and the library's own is not.
+	OfferAlso []sarama.BalanceStrategy
 	// Client is a client that the user owns and closes after Run. Brokers and Sarama have to be empty then: the client's own
 	// configuration is the base. Stopping is slower when the cluster is out of reach, since the client's connections cannot be cut.
 	Client sarama.Client
@@ -73,8 +81,8 @@ type Config struct {
 
 	// Logger defaults to slog.Default().
 	Logger *slog.Logger
-	// Hooks are values that implement hook interfaces of this package or of package handler; one that implements
-	// none is refused.
+	// Hooks are values that implement hook interfaces of this package or of package handler. One that implements none is refused, and one
+	// with a method that has the name of a hook's and other parameters.
 	Hooks []any
 }
 
@@ -82,104 +90,9 @@ func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
+	c.Logger = c.Logger.With(slog.String("group", c.Group))
 	c.Brokers, c.Topics, c.Hooks = slices.Clone(c.Brokers), slices.Clone(c.Topics), slices.Clone(c.Hooks)
 	return c
-}
-
-// fault is a field that cannot stay as it is.
-func fault(field string, value any, remedy string) error {
-	return fmt.Errorf("%w: Config.%s is %v: %s", ErrConfig, field, value, remedy)
-}
-
-// check finds faults before anything is opened.
-func (c Config) check() error {
-	for _, one := range []func() error{c.checkPlan, c.checkSource, c.checkGroup, c.checkTopics, c.checkHooks, c.checkBase} {
-		if err := one(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c Config) checkPlan() error {
-	if c.Plan == nil || c.Plan.Input.Expected == 0 {
-		return fault("Plan", "empty", "derive one with config.For(how long a task usually takes)")
-	}
-	return nil
-}
-
-// checkSource wants exactly one way to the cluster.
-func (c Config) checkSource() error {
-	switch {
-	case c.ConsumerGroup != nil && (c.Client != nil || len(c.Brokers) > 0 || c.Sarama != nil):
-		return fault("ConsumerGroup", "set", "leave Client, Brokers and Sarama empty, the group has its own")
-	case c.ConsumerGroup != nil:
-		return nil
-	case c.Client != nil && (len(c.Brokers) > 0 || c.Sarama != nil):
-		return fault("Client", "set", "leave Brokers and Sarama empty, the client has its own")
-	case c.Client != nil && c.Client.Closed():
-		return fault("Client", "closed", "pass an open client")
-	case c.Client != nil:
-		return nil
-	case len(c.Brokers) == 0:
-		return fault("Brokers", "empty", "set the address of at least one broker, host:port")
-	}
-	return c.checkBrokers()
-}
-
-// checkBrokers wants host:port. An address without a port would be tried for ever.
-func (c Config) checkBrokers() error {
-	for i, b := range c.Brokers {
-		host, port, err := net.SplitHostPort(b)
-		if err != nil || host == "" || port == "" {
-			return fault(fmt.Sprintf("Brokers[%d]", i), fmt.Sprintf("%q", b), "set host:port, localhost:9092 for example")
-		}
-	}
-	return nil
-}
-
-func (c Config) checkGroup() error {
-	if c.Group == "" {
-		return fault("Group", "empty", "set the name of the consumer group")
-	}
-	return nil
-}
-
-func (c Config) checkTopics() error {
-	if len(c.Topics) == 0 && c.TopicPattern == nil {
-		return fault("Topics", "empty", "name at least one topic, or set TopicPattern")
-	}
-	if c.TopicPattern != nil && c.ConsumerGroup != nil {
-		return fault("TopicPattern", c.TopicPattern, "set Brokers or Client instead of ConsumerGroup, which does not tell what topics there are")
-	}
-	if slices.Contains(c.Topics, "") {
-		return fault("Topics", fmt.Sprintf("%q", c.Topics), "remove the empty name")
-	}
-	return nil
-}
-
-func (c Config) checkHooks() error {
-	for i, v := range c.Hooks {
-		if !hearsMember(v) && !hearsTasks(v) {
-			return fault(fmt.Sprintf("Hooks[%d]", i), fmt.Sprintf("a %T, which implements no hook interface", v),
-				"give it the method of one of this package or of package handler, OnError(error) for example")
-		}
-	}
-	return nil
-}
-
-// checkBase applies the plan to the base, for what sarama or the plan refuse.
-func (c Config) checkBase() error {
-	if c.ConsumerGroup != nil {
-		return nil
-	}
-	base := c.base()
-	if base != nil && base.Consumer.Fetch.Max > 0 {
-		return fault("Sarama.Consumer.Fetch.Max", base.Consumer.Fetch.Max,
-			"set 0: sarama skips a message beyond it (consumer.go:932), which would be lost; a large message is fetched whole without it")
-	}
-	_, err := c.settings(c.Plan)
-	return err
 }
 
 func (c Config) base() *sarama.Config {

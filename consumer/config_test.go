@@ -44,18 +44,36 @@ func sound(tb testing.TB) consumer.Config {
 
 func noGroup([]sarama.BalanceStrategy) (sarama.ConsumerGroup, error) { return nil, nil }
 
+// faults are configurations with a fault each.
+type faults map[string]struct {
+	change func(c *consumer.Config)
+	names  string
+}
+
+func wantFaults(t *testing.T, list faults) {
+	t.Helper()
+	for name, test := range list {
+		t.Run(name, func(t *testing.T) {
+			cfg := sound(t)
+			test.change(&cfg)
+			c, err := consumer.New(cfg, nothing)
+			if c != nil || !errors.Is(err, consumer.ErrConfig) || !strings.Contains(err.Error(), test.names) {
+				t.Errorf("%v, %v: want a fault that names %s", c, err, test.names)
+			}
+		})
+	}
+}
+
+func withBase(change func(*sarama.Config)) func(*consumer.Config) {
+	return func(c *consumer.Config) {
+		c.Sarama = sarama.NewConfig()
+		change(c.Sarama)
+	}
+}
+
 // B07: what cannot work is refused before anything is opened, by an error that names the field and the remedy.
 func TestFaultsAreNamedBeforeAnythingIsOpened(t *testing.T) {
-	withBase := func(change func(*sarama.Config)) func(*consumer.Config) {
-		return func(c *consumer.Config) {
-			c.Sarama = sarama.NewConfig()
-			change(c.Sarama)
-		}
-	}
-	for name, test := range map[string]struct {
-		change func(c *consumer.Config)
-		names  string
-	}{
+	wantFaults(t, faults{
 		"no plan":               {func(c *consumer.Config) { c.Plan = nil }, "Plan"},
 		"an empty plan":         {func(c *consumer.Config) { c.Plan = &config.Plan{} }, "Config.Plan is empty"},
 		"no brokers":            {func(c *consumer.Config) { c.Brokers = nil }, "Brokers"},
@@ -76,16 +94,7 @@ func TestFaultsAreNamedBeforeAnythingIsOpened(t *testing.T) {
 			c.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{sarama.NewBalanceStrategySticky()}
 		}), "GroupStrategies"},
 		"an old version": {withBase(func(c *sarama.Config) { c.Version = sarama.V1_0_0_0 }), "Version"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			cfg := sound(t)
-			test.change(&cfg)
-			c, err := consumer.New(cfg, nothing)
-			if c != nil || !errors.Is(err, consumer.ErrConfig) || !strings.Contains(err.Error(), test.names) {
-				t.Errorf("%v, %v: want a fault that names %s", c, err, test.names)
-			}
-		})
-	}
+	})
 }
 
 // noHook has a method that looks like a hook's.
@@ -106,7 +115,7 @@ func TestANilHandlerIsRefused(t *testing.T) {
 func TestTheBaseIsNotModified(t *testing.T) {
 	cfg := sound(t)
 	cfg.Sarama = sarama.NewConfig()
-	cfg.Sarama.Net.SASL.User, cfg.Sarama.ClientID, cfg.Sarama.RackID = "u", "reports-7", "rack-1"
+	cfg.Sarama.ClientID, cfg.Sarama.RackID = "reports-7", "rack-1"
 	before := *cfg.Sarama
 	if _, err := consumer.New(cfg, nothing); err != nil {
 		t.Fatal(err)

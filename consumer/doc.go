@@ -33,17 +33,20 @@
 //     hears of the rebalance by its own heartbeats, and leaves no more than the grace from then on. A join that other members keep waiting
 //     is not cut off by a read timeout.
 //   - G4 A task whose partition stays with, or comes back to, this member is not started again: it goes on through rebalances, lost
-//     heartbeats, a claim that failed, and a coordinator that moves, restarts or dies, as long as a new one is there before the lease is
-//     over. Its result is committed by the next claim, and so is one that had not been answered when the session ended. It needs one balance
-//     strategy alone: where a second one is offered, a task goes on through a cooperative rebalance in which its claim stays, and through
-//     nothing else. And the member has to hear each assignment: where the group changes again before it has heard the first one, somebody
-//     else may have had its partitions, and the tasks are run again.
+//     heartbeats, a claim that failed, a leader that stalls or dies in the middle of a round, and a coordinator that moves, restarts or
+//     dies, as long as a new one is there before the lease is over. Its result is committed by the next claim, and so is one that had not
+//     been answered when the session ended. It needs one balance strategy alone: where a second one is offered, a task goes on through a
+//     cooperative rebalance in which its claim stays, and through nothing else. And where a member has missed an assignment, as when the group
+//     changes again before it has heard the first one, its tasks go on if it finds that nobody else has had the partition, which can be told
+//     where all members are of this package and our own strategy is offered; otherwise they are run again.
 //   - G5 A commit carries the generation of the latest assignment that was received while the claim is held, also where its task ends
 //     between two claims, and nothing is sent for a partition once it has gone: a late result never overwrites the next owner's progress.
-//   - G10 Stopping is bounded: the plan's StopGrace (or what G3 leaves of it), with cancellation at its end, or at its start where tasks are too long to be waited
-//     for (Plan.StopCancelFirst; set config.Input.StopGrace to let them go on), then the last commit and a LeaveGroup, so that the next owner
-//     starts at once and not after the session timeout. It takes at most 2 s beyond the grace, and at most 6 s when no broker
-//     can be reached. A static member does not leave (KIP-345): its partitions wait for its restart, for the session timeout at most.
+//   - G10 Stopping is bounded: the plan's StopGrace (or what G3 leaves of it), with cancellation at its end, or at its start where tasks
+//     are too long to be waited for (Plan.StopCancelFirst; set config.Input.StopGrace to let them go on), then the last commit and a
+//     LeaveGroup, so that the next owner starts at once and not after the session timeout. It takes at most 2 s beyond the grace, and at
+//     most 6 s when no broker can be reached. What has finished and cannot be committed by then is named in the log. A static member does
+//     not leave (KIP-345): its partitions wait for its restart, for the session timeout at most. A member that waits for its tasks
+//     drains: it stays a member, starts nothing more, and others have at once what is idle. A static one leaves too then.
 //   - G11 A finished task is durable soon: its commit is sent at once when tasks are long, and at most 300 ms later when they are
 //     short, for then a member asks its coordinator ten times a second at most.
 //     While the group completes a round nobody can commit, which takes milliseconds as a rule, and at most the rebalance timeout when
@@ -51,20 +54,27 @@
 //   - G12 Every task runs under a lease. Heartbeats of our own go out at the heartbeat interval; when none was answered well for
 //     config.Plan.Lease (the shorter of session and rebalance timeout, less 5 s), or when the coordinator says that the member is
 //     none, every task is cancelled with a [LeaseError], before the broker can have given its partition away. The bound does not grow
-//     with the duration of the tasks. Where by the wall clock it is over, which a suspended machine may show, the next heartbeat
-//     decides, and has to be answered within a heartbeat interval and 5 s. Three exceptions: a task that ignores its context runs on, and
-//     is counted; a member whose join was sent and never arrived, while its heartbeats do, hears of its removal by the next of them; and
-//     where a partition is taken by fiat (the same instance ID started twice, a member removed by an administrator) both run until the
-//     next heartbeat. Of two members with one instance ID the first ends with a [FatalError].
+//     with the duration of the tasks. As long as the leader owes the group its assignments, those heartbeats count before which the
+//     coordinator has said so. Where by the wall clock the lease is over, which a suspended machine may show, the next heartbeat decides, and
+//     has to be answered within a heartbeat interval and 5 s. Three exceptions: a task that ignores its context runs on, and is counted; a
+//     member whose join or sync was sent and never arrived, while its heartbeats do, hears of its removal by the next of them; and where a
+//     partition is taken by fiat (the same instance ID started twice, a member removed by an administrator) both run until the next
+//     heartbeat. Of two members with one instance ID the first ends with a [FatalError].
+//   - G13 A planned change interrupts no running task: a member that joins, one that leaves in order and waits for its tasks (StopGrace),
+//     partitions that are added. Partitions on which nothing runs move at once. One on which a task runs is handed over: it starts no other,
+//     and moves when that has ended and is committed, or is cancelled past config.Plan.HoldLimit. It needs our own balance strategy alone,
+//     in all members; a member that misses a generation, or is lost, is no planned change.
 //
 // # A rebalance, step by step
 //
 // Under the cooperative protocol the session lives on. The new assignment is heard first; claims of partitions that it lacks stop
 // starting tasks, wait for the grace, commit and return, and the others notice nothing. Under the eager protocol the session ends, and
-// with it all claims; what runs goes on, and is taken over by the claims of the next session. Each assignment makes one log entry at level info, with what was
-// gained and lost, and one call of a [RebalanceHook].
+// with it all claims; what runs goes on, and is taken over by the claims of the next session. Each assignment makes one log entry at level
+// info, with what was gained and lost, what waits for which task, and what was thrown away, and one call of a [RebalanceHook]; the leader
+// tells what moves in the whole group, and calls its [PlanHook].
 //
-// Tasks of a partition that moves away are cancelled when they do not end within the grace (under the eager protocol as soon as the
+// Where the leader offers our own strategy too, no partition moves on which a task runs: see G13. Otherwise, and with config.NoHold, tasks of
+// a partition that moves away are cancelled when they do not end within the grace (under the eager protocol as soon as the
 // assignment is heard), and run again at the new owner, which waits a moment for them to return. A member that is cut off in just that
 // moment cancels at the end of its lease, and its task may overlap with the new owner's until then.
 //
@@ -76,11 +86,12 @@
 //
 // A topic that does not exist is named once, and the others are consumed meanwhile; it is consumed once it is there. One that was deleted
 // and created again is consumed from its start, as far as the cluster tells topics apart (2.8 and newer, and Sarama.Version too). The
-// session ends for that; tasks of other topics go on, see Config.TopicPattern.
+// session ends for that, and once more where the start could not be committed in time; tasks of other topics go on, see
+// Config.TopicPattern.
 //
 // # Seen from outside
 //
 // [Consumer.Status] is a snapshot: state, lease, assignment, claims with their running task and its age, counters. Hooks are values
-// with one or more of the one-method interfaces [RebalanceHook], [SessionEndHook], [CommitHook], [ErrorHook], and those of package
+// with one or more of the one-method interfaces [RebalanceHook], [PlanHook], [SessionEndHook], [CommitHook], [ErrorHook], and those of package
 // handler. The logger is a *slog.Logger; no secret is ever written to it.
 package consumer

@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/assign"
 	"github.com/evenkeel-go/evenkeel/internal/commit"
 	"github.com/evenkeel-go/evenkeel/internal/link"
 	"github.com/evenkeel-go/evenkeel/internal/member"
@@ -50,7 +51,7 @@ func (c *Consumer) Guard() error {
 
 // Hear makes a consumer hear an assignment, as sarama's strategy would.
 func (c *Consumer) Hear(a strategy.Assignment, generation int32) {
-	(&membership{Consumer: c}).assigned(a, generation)
+	c.detached().assigned(a, generation)
 }
 
 // Member is a membership whose steps the test takes.
@@ -63,9 +64,11 @@ func (c *Consumer) Open(ctx context.Context) (*Member, error) {
 }
 
 func (c *Consumer) detached() *membership {
-	return &membership{
-		Consumer: c, plan: c.cfg.Plan, tasks: c.tasks.Load(), conf: cmp.Or(c.cfg.Sarama, sarama.NewConfig()), lateCommits: newThrottle(c.log),
+	m := &membership{
+		Consumer: c, run: context.Background(), plan: c.cfg.Plan, tasks: c.tasks.Load(), conf: cmp.Or(c.cfg.Sarama, sarama.NewConfig()), lateCommits: newThrottle(c.log),
 	}
+	m.followUp = &followUp{m: m}
+	return m
 }
 
 // Detach makes a membership without connections, whose commits the test answers. They are sent until ctx ends.
@@ -90,6 +93,8 @@ func (m *Member) Topics(ctx context.Context) ([]string, error) { return m.m.sure
 func (m *Member) Told(err error) bool                          { return m.m.told(err) }
 func (m *Member) Tasks() *handler.GroupHandler                 { return m.m.tasks }
 func (m *Member) Dismiss()                                     { m.m.dismiss() }
+func (m *Member) SetStopping()                                 { m.m.watched.enter(StateStopping) }
+func (m *Member) Stopped()                                     { m.m.stopped(nil) }
 
 // WatchTopics watches the topics of a session until it ends, and returns why.
 func (m *Member) WatchTopics(ctx context.Context, topics []string) error {
@@ -102,10 +107,16 @@ func (m *Member) WatchTopics(ctx context.Context, topics []string) error {
 // LeaveOver ends the membership with another group.
 func (m *Member) LeaveOver(g sarama.ConsumerGroup) {
 	m.m.group = g
-	m.m.leave(nil)
+	m.m.leave()
 }
 
+func (m *Member) Completing(ctx context.Context) bool { return m.m.completing(ctx) }
+
 func (m *Member) Heartbeat(ctx context.Context) error { return m.m.heartbeat(ctx, "m-1", 1) }
+
+func (m *Member) Committed(ctx context.Context, topic string, partition int32) (member.Position, error) {
+	return m.m.committed(ctx, topic, partition)
+}
 
 func (m *Member) Commit(ctx context.Context, r commit.Request) ([]error, error) {
 	return m.m.sendCommit(ctx, r)
@@ -116,13 +127,22 @@ func (m *Member) Assign(a strategy.Assignment, generation int32) { m.m.assigned(
 
 // Coordinator answers what a lease asks.
 type Coordinator struct {
-	Beat    func(ctx context.Context) error
-	Joining func() bool
-	Sync    func() link.Sync // nil: just now
+	Beat       func(ctx context.Context) error
+	BeatIn     func(ctx context.Context, generation int32) error // in place of Beat
+	Joining    func() bool
+	Completing func() bool
+	Sync       func() link.Sync // nil: just now
 }
 
-func (c Coordinator) heartbeat(ctx context.Context, _ string, _ int32) error { return c.Beat(ctx) }
-func (c Coordinator) joining() bool                                          { return c.Joining != nil && c.Joining() }
+func (c Coordinator) heartbeat(ctx context.Context, _ string, generation int32) error {
+	if c.BeatIn != nil {
+		return c.BeatIn(ctx, generation)
+	}
+	return c.Beat(ctx)
+}
+
+func (c Coordinator) joining() bool                   { return c.Joining != nil && c.Joining() }
+func (c Coordinator) completing(context.Context) bool { return c.Completing != nil && c.Completing() }
 
 func (c Coordinator) lastSync() link.Sync {
 	if c.Sync == nil {
@@ -142,7 +162,7 @@ func (k *leaseKeeper) setClock(wall func() time.Time) {
 
 // Begin begins a session, as Setup does over connections of our own, and its lease.
 func (m *Member) Begin(s sarama.ConsumerGroupSession, c Coordinator) (own member.Session, end func()) {
-	r := newRound(context.Background())
+	r := newRound(m.m.run)
 	m.m.setRound(r)
 	began := newSession(m.m, r, s)
 	t := newTenure(m.m, s.MemberID(), s.GenerationID(), c)
@@ -188,6 +208,9 @@ func (m *Member) Again(s sarama.ConsumerGroupSession) member.Session {
 // Replaced is told by the link.
 func (c *Consumer) Replaced(topic string) { c.topicReplaced(topic) }
 
+// Offer are the strategies of the member, which it hears.
+func (m *Member) Offer() []sarama.BalanceStrategy { return m.m.hear(m.m.tasks.BalanceStrategies()) }
+
 // RoundContext is what Consume was given.
 func (m *Member) RoundContext() context.Context { return m.m.round.session }
 
@@ -202,4 +225,19 @@ func (m *Member) Rejoin(memberID string) (same bool) {
 	m.m.link = nil
 	defer t.lease.stop()
 	return t == before
+}
+
+// Lose ends the tenure as a removal does.
+func (m *Member) Lose() { m.m.tenure.lose(&LeaseError{Err: sarama.ErrUnknownMemberId}) }
+
+// RunsIn sets the context of Run of a member that offers our own strategy alone.
+func (m *Member) RunsIn(ctx context.Context) { m.m.run, m.m.alone = ctx, true }
+
+// Works says that a task runs that counts.
+func (m *Member) Works() bool { return m.m.works() }
+
+// Borrowed completes a report as over a ConsumerGroup of the user.
+func (m *Member) Borrowed() func(*assign.Report) {
+	other := &membership{Consumer: m.m.Consumer, plan: m.m.plan, tasks: m.m.tasks}
+	return (&followUp{m: other}).report
 }

@@ -9,10 +9,11 @@ import (
 
 	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/internal/link"
+	"github.com/evenkeel-go/evenkeel/internal/span"
 )
 
-// refusedLimit is how many refusals (of the credentials, the certificate, the rights) a member that was never part of the group takes before Run returns. One may
-// be a broker that has not loaded a new user yet.
+// refusedLimit is how many refusals (of the credentials, the certificate, the rights) a member that was never part of the group takes
+// before Run returns. One may be a broker that has not loaded a new user yet.
 const refusedLimit = 3
 
 // FatalError is an error that waiting does not mend. Run returns it.
@@ -60,11 +61,14 @@ func (c *Consumer) remedy(err error) string {
 		return "check user, password and mechanism in Net.SASL"
 	case errors.Is(err, sarama.ErrInvalidSessionTimeout):
 		return fmt.Sprintf("the session timeout is %v (Consumer.Group.Session.Timeout): set config.Input.Broker to the broker's "+
-			"group.min.session.timeout.ms and group.max.session.timeout.ms, or CrashDetection to a value between them", p.SessionTimeout)
+			"group.min.session.timeout.ms and group.max.session.timeout.ms, or CrashDetection to a value between them", span.Text(p.SessionTimeout))
 	case errors.Is(err, sarama.ErrInconsistentGroupProtocol):
+		first := "with the old strategy in Config.OfferAlso"
+		if config.Chosen(c.cfg.base()) != nil {
+			first = "with both strategies listed in Sarama.Consumer.Group.Rebalance.GroupStrategies"
+		}
 		return fmt.Sprintf("the members that are there offer other balance strategies than this one (%s): move the group in two rolling "+
-			"deployments, first with both strategies listed in Sarama.Consumer.Group.Rebalance.GroupStrategies (and Input.Eager set "+
-			"where the old one is range, roundrobin or sticky), then with the new one alone", c.strategies())
+			"deployments, first %s (and Input.Eager set where the old one is range, roundrobin or sticky), then with the new one alone", c.strategies(), first)
 	case errors.Is(err, sarama.ErrFencedInstancedId):
 		return "another process runs with the same group instance id: give each process its own"
 	case errors.Is(err, sarama.ErrGroupAuthorizationFailed):
@@ -104,7 +108,7 @@ func (c *Consumer) strategies() string {
 		return "unknown"
 	}
 	var names []string
-	for _, s := range conf.Consumer.Group.Rebalance.GroupStrategies {
+	for _, s := range c.offers(c.tasks.Load(), conf.Consumer.Group.Rebalance.GroupStrategies) {
 		names = append(names, s.Name())
 	}
 	return strings.Join(names, ", ")

@@ -81,6 +81,8 @@ func (s *session) endKind() EndKind {
 		return EndStop
 	case kind == EndClaim && s.tenure != nil && s.tenure.over.Load():
 		return EndLost
+	case kind == EndStop && s.tenure != nil && !over(s.round.run): // a cooperative join has failed, and sarama gives no cause
+		return EndLost
 	}
 	return kind
 }

@@ -15,10 +15,15 @@ import (
 // RebalanceHook hears each assignment that the member receives.
 type RebalanceHook interface{ OnRebalance(r Rebalance) }
 
+// PlanHook hears each round that the member plans because it leads the group. It needs our own balance strategy.
+type PlanHook interface{ OnPlan(p Plan) }
+
 // SessionEndHook hears the end of each session.
 type SessionEndHook interface{ OnSessionEnd(e SessionEnd) }
 
-// CommitHook hears the broker's answer to each commit of a partition. There is none over a ConsumerGroup of the user.
+// CommitHook hears the broker's answer to each commit of a partition. One that is not stored when the partition is given up, or the member
+// stops, is heard of once more, as Dropped: what it says is finished is run again by the next owner, unless the partition comes
+// back to this member at once. There is none over a ConsumerGroup of the user.
 type CommitHook interface{ OnCommit(c Commit) }
 
 // ErrorHook hears what goes wrong outside the tasks, each time, also where the log keeps quiet about repetitions.
@@ -33,6 +38,33 @@ type Rebalance struct {
 	Gained     Partitions // not held before
 	Lost       Partitions // held before
 	Assigned   Partitions // all that the member holds now
+	// Holding are partitions that are to go to other members, each with the task that it waits for. Those that are to go and wait for none
+	// do so in the round that follows.
+	Holding []handler.Holding
+	// WastedSeconds are the task-seconds thrown away since the assignment before: of tasks that were cancelled, or whose results were dropped.
+	WastedSeconds float64
+}
+
+// Plan is what the leader of the group has decided in a round.
+type Plan struct {
+	Members  map[string]Share // by member id
+	Moved    []Move           // at once, from an owner to another member
+	Withheld []Move           // in the next round, for From has to let go of them first
+	Unserved Partitions       // nobody may have them: all members that consume the topic are about to stop
+}
+
+// Share is what a member gets in a round.
+type Share struct {
+	Assigned Partitions // all
+	HandOver Partitions // of these: they are to go to other members when the tasks that run there have ended
+	Stop     Partitions // of these: a task is cancelled there, for it has run for longer than the plan's HoldLimit
+}
+
+// Move is a partition that goes from a member to another one. To is empty where that is not decided yet.
+type Move struct {
+	Topic     string // name of the topic
+	Partition int32  // number of the partition
+	From, To  string // member ids
 }
 
 // EndKind tells ends of sessions apart.
@@ -42,7 +74,7 @@ type EndKind string
 const (
 	// EndRebalance: the group rebalances (eager), or the topics to consume have changed.
 	EndRebalance EndKind = "rebalance"
-	// EndLost: heartbeats failed, the lease ran out, or the coordinator removed the member.
+	// EndLost: heartbeats or a join failed, the lease ran out, or the coordinator removed the member.
 	EndLost EndKind = "membership lost"
 	// EndStop: the context of Run has ended.
 	EndStop EndKind = "stop"
@@ -64,14 +96,16 @@ type Commit struct {
 	Topic     string        // name of the topic
 	Partition int32         // number of the partition
 	Offset    int64         // next offset to read
-	Err       error         // nil when stored; else a sarama.KError, or the error of the connection
-	Retrying  bool          // it is sent again
+	Err       error         // nil when stored; else a sarama.KError, or the latest error of the connection
+	Retrying  bool          // it is sent again, unless the partition is given up first
+	Dropped   bool          // it is not sent any more, for the partition was given up; Err is the latest answer
 	Elapsed   time.Duration // from the hand-over by the claim to the answer
 }
 
 type hooks struct {
 	log        *slog.Logger
 	rebalance  []RebalanceHook
+	plan       []PlanHook
 	sessionEnd []SessionEndHook
 	commit     []CommitHook
 	failure    []ErrorHook
@@ -81,20 +115,12 @@ func sortHooks(values []any, log *slog.Logger) *hooks {
 	h := &hooks{log: log}
 	for _, v := range values {
 		h.rebalance = hook.Add(h.rebalance, v)
+		h.plan = hook.Add(h.plan, v)
 		h.sessionEnd = hook.Add(h.sessionEnd, v)
 		h.commit = hook.Add(h.commit, v)
 		h.failure = hook.Add(h.failure, v)
 	}
 	return h
-}
-
-// hearsMember says whether v implements a hook interface of this package.
-func hearsMember(v any) bool {
-	switch v.(type) {
-	case RebalanceHook, SessionEndHook, CommitHook, ErrorHook:
-		return true
-	}
-	return false
 }
 
 // hearsTasks says whether v implements a hook interface of package handler.
@@ -110,6 +136,7 @@ func (h *hooks) rebalanced(r Rebalance) {
 	hook.Tell(h.log, h.rebalance, RebalanceHook.OnRebalance, r)
 }
 
+func (h *hooks) planned(p Plan)     { hook.Tell(h.log, h.plan, PlanHook.OnPlan, p) }
 func (h *hooks) ended(e SessionEnd) { hook.Tell(h.log, h.sessionEnd, SessionEndHook.OnSessionEnd, e) }
 func (h *hooks) committed(c Commit) { hook.Tell(h.log, h.commit, CommitHook.OnCommit, c) }
 func (h *hooks) failed(err error)   { hook.Tell(h.log, h.failure, ErrorHook.OnError, err) }

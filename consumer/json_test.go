@@ -30,11 +30,11 @@ func TestStatusAsJSON(t *testing.T) {
 	}
 	want := `{"state":"member","since":"2030-01-02T03:04:05Z","member_id":"m-1","generation":3,"rebalances":2,` +
 		`"assigned":{"reports":[0,1]},"missing":["bills"],` +
-		`"last_end":{"kind":"membership lost","cause":"no answer","member_id":"m-0","generation":1,"lasted":"1m0s"},` +
+		`"last_end":{"kind":"membership lost","cause":"no answer","member_id":"m-0","generation":1,"lasted":"1m"},` +
 		`"last_error_at":"2030-01-02T03:04:05Z",` +
 		`"claims":[{"topic":"reports","partition":1,"backlog":0,"bytes":0,"paused":false,"finished":7,"lag":3,"retrying":false,` +
-		`"blocked":false,"tasks":[{"offset":7,"attempt":2,"age":"1m30s"}],"age":"1h0m0s","committed":6}],` +
-		`"started":9,"succeeded":0,"failed":1,"panicked":0,"cancelled":0,"strays":0,"abandoned":0,"running":1,"stray":0,"kept":0,` +
+		`"blocked":false,"handing_over":false,"tasks":[{"offset":7,"attempt":2,"age":"1m30s"}],"age":"1h","committed":6}],` +
+		`"started":9,"succeeded":0,"failed":1,"panicked":0,"cancelled":0,"strays":0,"abandoned":0,"wasted_task_seconds":0,"running":1,"stray":0,"kept":0,` +
 		`"lease":"35s","last_error":"topic bills: no such topic"}`
 	wantJSON(t, s, want)
 }
@@ -45,7 +45,7 @@ func TestStatusAsJSONBeforeRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantJSON(t, c.Status(), `{"state":"new","generation":0,"rebalances":0,"assigned":{},"missing":[],"claims":[],`+
-		`"started":0,"succeeded":0,"failed":0,"panicked":0,"cancelled":0,"strays":0,"abandoned":0,"running":0,"stray":0,"kept":0,"lease":"0s"}`)
+		`"started":0,"succeeded":0,"failed":0,"panicked":0,"cancelled":0,"strays":0,"abandoned":0,"wasted_task_seconds":0,"running":0,"stray":0,"kept":0,"lease":"0s"}`)
 }
 
 func wantJSON(t *testing.T, v any, want string) {

@@ -70,13 +70,13 @@ func TestTheLeaseEndsWhileAHeartbeatHangs(t *testing.T) {
 func TestFatalErrorsSayWhatToDo(t *testing.T) {
 	c := newConsumer(t, nil)
 	for err, says := range map[error]string{
-		sarama.ErrInvalidSessionTimeout:       plan(t).SessionTimeout.String(),
+		sarama.ErrInvalidSessionTimeout:       "timeout is 5m (",
 		sarama.ErrSASLAuthenticationFailed:    "password",
 		sarama.ErrUnsupportedSASLMechanism:    "mechanism",
 		sarama.ErrInvalidTopic:                "Config.Topics",
 		sarama.ErrInvalidGroupId:              "Config.Group",
 		sarama.ErrClosedClient:                "context",
-		sarama.ErrInconsistentGroupProtocol:   "cooperative-sticky",
+		sarama.ErrInconsistentGroupProtocol:   "(evenkeel): move the group in two rolling deployments, first with the old strategy in Config.OfferAlso",
 		sarama.ErrFencedInstancedId:           "instance id",
 		sarama.ErrGroupAuthorizationFailed:    "ACL",
 		sarama.ErrTopicAuthorizationFailed:    "ACL",
@@ -89,6 +89,13 @@ func TestFatalErrorsSayWhatToDo(t *testing.T) {
 		if !errors.As(fatal, &f) || !errors.Is(fatal, err) || !strings.Contains(f.Remedy, says) {
 			t.Errorf("%v: %v, want a remedy with %q", err, fatal, says)
 		}
+	}
+	own := newConsumer(t, func(cfg *consumer.Config) {
+		cfg.Sarama = sarama.NewConfig()
+		cfg.Sarama.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{sarama.NewBalanceStrategyCooperativeSticky()}
+	})
+	if err := own.Explain(sarama.ErrInconsistentGroupProtocol); !strings.Contains(err.Error(), "(cooperative-sticky)") || !strings.Contains(err.Error(), "GroupStrategies") {
+		t.Errorf("with strategies of its own: %v", err)
 	}
 	for _, passing := range []error{sarama.ErrOutOfBrokers, sarama.ErrNotCoordinatorForConsumer, sarama.ErrUnknownMemberId, errors.New("i/o timeout")} {
 		if got := c.Explain(passing); got != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-go/evenkeel/handler"
 	"github.com/evenkeel-go/evenkeel/internal/lease"
 	"github.com/evenkeel-go/evenkeel/internal/link"
+	"github.com/evenkeel-go/evenkeel/internal/span"
 )
 
 // LeaseError is the cause with which tasks are cancelled when the member can no longer be sure of its membership. It wraps
@@ -29,7 +30,7 @@ var errNoAnswer = fmt.Errorf("no answer from the coordinator: %w", context.Deadl
 
 // Error implements error.
 func (e *LeaseError) Error() string {
-	return fmt.Sprintf("%v: the last good heartbeat was sent %v ago, and then: %v", handler.ErrLost, e.Silence.Round(time.Millisecond), e.Err)
+	return fmt.Sprintf("%v: the last good heartbeat was sent %v ago, and then: %v", handler.ErrLost, span.Text(e.Silence.Round(time.Millisecond)), e.Err)
 }
 
 // Unwrap returns handler.ErrLost and the last answer.
@@ -39,6 +40,7 @@ func (e *LeaseError) Unwrap() []error { return []error{handler.ErrLost, e.Err} }
 type coordinator interface {
 	heartbeat(ctx context.Context, memberID string, generation int32) error
 	joining() bool
+	completing(ctx context.Context) bool
 	// lastSync is zero where nobody knows.
 	lastSync() link.Sync
 }
@@ -93,7 +95,7 @@ func (k *leaseKeeper) stop() {
 func (k *leaseKeeper) keep(ctx context.Context) {
 	for ctx.Err() == nil {
 		b := k.newBeat()
-		if k.tenure.wanted(b.joining) && k.beatOnce(ctx, b) {
+		if k.tenure.wanted(b.joining || b.awaited != 0) && k.beatOnce(ctx, b) {
 			return
 		}
 		_ = link.Sleep(ctx, time.Until(b.at.Add(k.every)))
@@ -104,12 +106,13 @@ func (k *leaseKeeper) keep(ctx context.Context) {
 type beat struct {
 	moment
 	joining bool
-	quiet   bool // no join or sync was out, nor had been for an interval
-	inDoubt bool // by the wall clock
+	awaited int32 // generation of the round whose assignment is late, 0 for none
+	quiet   bool  // no join or sync was out, nor had been for an interval
+	inDoubt bool  // by the wall clock
 }
 
 func (k *leaseKeeper) newBeat() beat {
-	b := beat{joining: k.coordinator.joining(), quiet: k.quiet()}
+	b := beat{joining: k.coordinator.joining(), awaited: k.awaited(), quiet: k.quiet()}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	b.moment, b.inDoubt = k.clocks.now(), k.clocks.inDoubt()
@@ -125,8 +128,34 @@ func (k *leaseKeeper) quiet() bool {
 func (k *leaseKeeper) beatOnce(ctx context.Context, b beat) (over bool) {
 	within, cancel := context.WithDeadline(ctx, k.patience(b))
 	defer cancel()
-	err := k.coordinator.heartbeat(within, k.tenure.memberID, k.tenure.latest())
+	err := k.coordinator.heartbeat(within, k.tenure.memberID, k.generation(within, b))
 	return ctx.Err() == nil && k.take(b, err)
+}
+
+// awaited is the generation of a round whose assignment is late, as when its leader is slow or has died: the round that follows on the latest
+// assignment, and our sync has been out for an interval.
+func (k *leaseKeeper) awaited() int32 {
+	s := k.coordinator.lastSync()
+	if !s.Out || s.MemberID != k.tenure.memberID || s.Generation != k.tenure.latest()+1 || time.Since(s.Sent) < k.every {
+		return 0
+	}
+	return s.Generation
+}
+
+// generation is the one that a heartbeat says. That of the latest assignment is refused from the end of a round on, while the broker waits
+// for the leader's word for up to a rebalance or session timeout. That of the round is accepted from then on, but also when the leader has
+// spoken and our answer has got lost: so it is asked first whether it has.
+//
+// Why a good answer then proves that nobody else has our partitions: the group was completing a round after the moment of the heartbeat, and
+// it was this one, for generations only rise, we had joined it before, and the heartbeat says that none has followed. As long as the round
+// is being completed the coordinator hands out no assignment of it, and in the one before the partitions were ours. What comes later,
+// an assignment or another round, starts the broker's clocks after the moment from which ours count. One clock runs already: who has not
+// sent a sync is removed a rebalance timeout after the round. If ours has not arrived the next heartbeat says so, as with a join.
+func (k *leaseKeeper) generation(ctx context.Context, b beat) int32 {
+	if b.awaited != 0 && k.coordinator.completing(ctx) {
+		return b.awaited
+	}
+	return k.tenure.latest()
 }
 
 // guard looks at the lease each time it would end. It is apart from the heartbeats: one may hang in a look for the coordinator, or in

@@ -3,6 +3,7 @@ package consumer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ const (
 // membership is one Run: the group, the connections, and what belongs to them.
 type membership struct {
 	*Consumer
+	run     context.Context       // of Run
 	plan    *config.Plan          // with the brokers' limits
 	tasks   *handler.GroupHandler // of this plan
 	group   sarama.ConsumerGroup
@@ -33,8 +35,13 @@ type membership struct {
 	conf    *sarama.Config // nil over a ConsumerGroup of the user
 	commits *commit.Loop   // nil over a ConsumerGroup of the user
 
+	unstored    unstored
 	lateCommits *throttle // of the commit loop
 	toldLimit   bool      // that a text was too long. Of the commit loop
+
+	followUp *followUp
+	wasted   float64 // task-seconds, by the latest assignment. Of sarama's rebalance path
+	alone    bool    // our own strategy is offered, and no other
 
 	helpers sync.WaitGroup // error pump and commit loop
 
@@ -42,10 +49,15 @@ type membership struct {
 	round  *round   // the Consume that is under way
 	tenure *tenure  // the latest; nil over a ConsumerGroup of the user
 	known  []string // the topics that were there when somebody last looked
+
+	deadline time.Time // end of the grace of a stop; zero before
+
+	decide  sync.Once // see willDrain
+	decided bool
 }
 
-// run consumes until ctx ends or a fatal error comes, and leaves.
-func (m *membership) run(ctx context.Context) error {
+// live consumes until ctx ends or a fatal error comes, and leaves.
+func (m *membership) live(ctx context.Context) error {
 	m.watched.of(m)
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
 	m.helpers.Go(func() { m.pump(background) }) // ends with background, or when the group is closed
@@ -57,10 +69,18 @@ func (m *membership) run(ctx context.Context) error {
 		m.hooks.failed(err)
 	}
 	m.watched.enter(StateStopping)
+	if err == nil {
+		m.drain(ctx)
+	}
+	m.followUp.stop()
 	m.dismiss()
-	m.leave(err)
+	m.leave()
 	end()
 	m.helpers.Wait()
+	if m.commits != nil {
+		m.commits.GiveUp()
+	}
+	m.stopped(err)
 	return err
 }
 
@@ -100,8 +120,8 @@ func (m *membership) pauseQuietly(ctx context.Context, b *backoff) {
 }
 
 // leave ends the membership: the member leaves the group over a fresh binding, for the old one is cut, and the connections close. A
-// group or client of the user stays open. fatal is what Run returns.
-func (m *membership) leave(fatal error) {
+// group or client of the user stays open.
+func (m *membership) leave() {
 	if m.link == nil {
 		return
 	}
@@ -115,13 +135,13 @@ func (m *membership) leave(fatal error) {
 	closed := make(chan struct{})
 	go func() { // ends with the binding, at the latest with the link
 		defer close(closed)
-		err = m.group.Close()
+		err = errors.Join(m.group.Close(), m.leaveAsStatic(ctx))
 	}()
 	select {
 	case <-closed:
-		m.left(err, fatal)
+		m.left(err)
 	case <-ctx.Done():
-		m.left(context.Cause(ctx), fatal)
+		m.left(context.Cause(ctx))
 	}
 	if err := m.link.Close(); err != nil {
 		m.log.Debug("connections are still closing", slog.Any("error", err))
@@ -133,19 +153,17 @@ func (m *membership) leave(fatal error) {
 	}
 }
 
-// left says how the leave went. A member that never was one has nobody to tell.
-func (m *membership) left(err, fatal error) {
+// left says how the leave went, where it did not. A member that never was one has nobody to tell.
+func (m *membership) left(err error) {
 	if late, ok := errors.AsType[*sarama.ConsumerError](err); ok {
 		m.hooks.failed(late)
 	}
-	switch {
-	case !m.told(err) && m.watched.everJoined():
-		m.log.Warn("the group could not be told that this member leaves: its partitions move when the session timeout is over",
-			slog.Any("error", err), slog.Duration("session_timeout", m.plan.SessionTimeout))
-		m.hooks.failed(err)
-	case fatal == nil: // else Run's error says it
-		m.log.Info("stopped")
+	if m.told(err) || !m.watched.everJoined() {
+		return
 	}
+	m.log.Warn("the group could not be told that this member leaves: its partitions move when the session timeout is over",
+		slog.Any("error", err), slog.Duration("session_timeout", m.plan.SessionTimeout))
+	m.hooks.failed(fmt.Errorf("leave group %s: %w", m.cfg.Group, err))
 }
 
 // told says that the group knows of the leave, or need not know. err is what Close of sarama's group has returned: that of the leave,

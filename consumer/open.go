@@ -29,12 +29,13 @@ type client struct {
 // Config implements sarama.Client.
 func (c client) Config() *sarama.Config { return c.conf }
 
-// errStopped says that the stop came before a broker had answered.
-var errStopped = errors.New("stopped before a broker answered")
+// errStopped says that the stop came before there was a connection.
+var errStopped = errors.New("stopped before the group's coordinator answered")
 
-// open makes the way to Kafka. The error is errStopped when ctx ends before a broker has answered.
+// open makes the way to Kafka. The error is errStopped when ctx ends before there is one.
 func (c *Consumer) open(ctx context.Context) (*membership, error) {
-	m := &membership{Consumer: c, plan: c.cfg.Plan, tasks: c.tasks.Load()}
+	m := &membership{Consumer: c, run: ctx, plan: c.cfg.Plan, tasks: c.tasks.Load()}
+	m.followUp = &followUp{m: m}
 	if c.cfg.ConsumerGroup != nil {
 		return m, m.borrow(ctx)
 	}
@@ -89,7 +90,7 @@ func passing(err error) bool {
 	return errors.Is(err, sarama.ErrOutOfBrokers) || errors.Is(err, io.EOF) || errors.As(err, &answer) || errors.As(err, &failed) || link.Refused(err)
 }
 
-// connect waits for a broker that answers.
+// connect waits for the group's coordinator.
 func (c *Consumer) connect(ctx context.Context) (*link.Link, error) {
 	c.watched.enter(StateConnecting)
 	conf, err := c.cfg.settings(c.cfg.Plan)
@@ -102,11 +103,21 @@ func (c *Consumer) connect(ctx context.Context) (*link.Link, error) {
 		if err == nil {
 			return l, nil
 		}
-		if fatal := c.tryLater(ctx, &tries, "no broker answers: trying again", hinted(err, conf)); fatal != nil {
+		if fatal := c.tryLater(ctx, &tries, "cannot connect to the group's coordinator: trying again", hinted(err, conf), c.whereToLook()...); fatal != nil {
 			return nil, fatal
 		}
 	}
 	return nil, errStopped
+}
+
+// whereToLook is what to check when no connection comes about. Some brokers may have answered.
+func (c *Consumer) whereToLook() []slog.Attr {
+	if c.cfg.Client != nil {
+		return []slog.Attr{slog.String("hint", "check the addresses, Net.TLS and Net.SASL of Config.Client")}
+	}
+	return []slog.Attr{
+		slog.Any("brokers", c.cfg.Brokers), slog.String("hint", "check Config.Brokers, and Net.TLS and Net.SASL of Config.Sarama"),
+	}
 }
 
 // hinted adds what a connection that is closed without a word mostly means: the two ends differ about TLS or SASL.
@@ -155,8 +166,9 @@ func (m *membership) over(ctx context.Context, l *link.Link) error {
 	if err != nil {
 		return err
 	}
+	m.alone = config.Chosen(m.cfg.base()) == nil && len(m.cfg.OfferAlso) == 0
 	rebalance := &conf.Consumer.Group.Rebalance
-	rebalance.GroupStrategies = m.hear(m.tasks.BalanceStrategies(rebalance.GroupStrategies...))
+	rebalance.GroupStrategies = m.hear(m.tasks.BalanceStrategies(m.offers(m.tasks, rebalance.GroupStrategies)...))
 	group, err := sarama.NewConsumerGroupFromClient(m.cfg.Group, client{Link: l, conf: conf})
 	if err != nil {
 		return err
@@ -173,6 +185,11 @@ func (m *membership) over(ctx context.Context, l *link.Link) error {
 // hear makes the membership hear each assignment too, beside the handler.
 func (m *membership) hear(strategies []sarama.BalanceStrategy) []sarama.BalanceStrategy {
 	for i, s := range strategies {
+		if ours, ok := s.(*strategy.Preserving); ok {
+			ours.Complete(m.followUp.report)
+			ours.Follow(m.planned)
+			ours.Attend(m.followUp.told)
+		}
 		strategies[i] = strategy.Heard(s, m.assigned)
 	}
 	return strategies

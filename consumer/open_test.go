@@ -1,7 +1,9 @@
 package consumer_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"net"
 	"strings"
 	"testing"
@@ -39,6 +41,33 @@ func rude(t *testing.T) string {
 		}
 	}()
 	return l.Addr().String()
+}
+
+// Whatever keeps the member from its coordinator, the first warning says where to look.
+func TestAConnectionThatFailsSaysWhereToLook(t *testing.T) {
+	var out bytes.Buffer
+	heard := make(firstError, 1)
+	c := newConsumer(t, func(cfg *consumer.Config) {
+		cfg.Brokers, cfg.Hooks = []string{rude(t)}, []any{heard}
+		cfg.Logger = slog.New(slog.NewTextHandler(&out, nil))
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	ran := make(chan error, 1)
+	go func() { ran <- c.Run(ctx) }() // ends with ctx
+	told := <-heard
+	stop()
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+	if told == nil {
+		t.Error("the hook was told nil")
+	}
+	first, _, _ := strings.Cut(out.String(), "\n")
+	for _, part := range []string{"cannot connect to the group's coordinator: trying again", "brokers=[127.0.0.1:", "check Config.Brokers, and Net.TLS and Net.SASL", "try=1"} {
+		if !strings.Contains(first, part) {
+			t.Errorf("it does not say %q: %s", part, first)
+		}
+	}
 }
 
 // A broker that hangs up gives no reason; the error names the likeliest one.

@@ -53,15 +53,18 @@ func (m *membership) knownMissing(err error) bool {
 	return errors.As(err, &ce) && errors.Is(ce.Err, sarama.ErrUnknownTopicOrPartition) && m.link != nil && m.link.IsMissing(ce.Topic)
 }
 
-// commitAnswered hears each answer to a commit.
+// commitAnswered hears each answer to a commit, and of each that is dropped.
 func (m *membership) commitAnswered(r commit.Result) {
 	m.hooks.committed(Commit{
-		Topic: r.Topic, Partition: r.Partition, Offset: r.Offset.Offset, Err: r.Err, Retrying: r.Verdict == commit.Again, Elapsed: r.Elapsed,
+		Topic: r.Topic, Partition: r.Partition, Offset: r.Offset.Offset, Err: r.Err, Retrying: r.Verdict == commit.Again,
+		Dropped: r.Verdict == commit.Dropped, Elapsed: r.Elapsed,
 	})
 	if r.Verdict == commit.Done {
+		m.unstored.done(r)
 		return
 	}
 	m.watched.trouble(r.Err)
+	m.noteUnstored(r)
 	attrs := []slog.Attr{
 		slog.String("topic", r.Topic), slog.Int("partition", int(r.Partition)), slog.Int64("offset", r.Offset.Offset),
 		slog.Int("try", r.Tries), slog.Any("error", r.Err),
@@ -73,7 +76,7 @@ func (m *membership) commitAnswered(r commit.Result) {
 		}
 	case commit.Refused:
 		m.refused(r.Err, attrs)
-	case commit.Done:
+	case commit.Done, commit.Dropped:
 	case commit.Lost:
 		// A late answer may be about the member that this one was before: it was removed, and has joined again since.
 		if t := m.currentTenure(); t != nil && t.memberID == r.MemberID {

@@ -4,26 +4,59 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/span"
 	"github.com/evenkeel-go/evenkeel/internal/strategy"
 )
 
 // assigned hears each assignment, on sarama's rebalance path: before anything is revoked, and before a new session's Setup.
 func (m *membership) assigned(a strategy.Assignment, generation int32) {
 	if s := m.liveSession(); s != nil {
-		s.heard.Store(generation)
+		s.hears(generation)
 	}
 	if t := m.currentTenure(); t != nil {
 		t.assigned(generation)
 	}
+	m.followUp.assigned()
 	now := sorted(a)
 	before := m.watched.assigned(now, generation)
-	r := Rebalance{Generation: generation, Gained: minus(now, before), Lost: minus(before, now), Assigned: now}
-	m.log.LogAttrs(context.Background(), slog.LevelInfo, "rebalance", slog.Int("generation", int(generation)),
-		slog.String("gained", r.Gained.String()), slog.String("lost", r.Lost.String()), slog.Int("partitions", now.count()))
+	s := m.tasks.Status()
+	r := Rebalance{
+		Generation: generation, Gained: minus(now, before), Lost: minus(before, now), Assigned: now,
+		Holding: s.Holding, WastedSeconds: s.WastedSeconds - m.wasted,
+	}
+	m.wasted = s.WastedSeconds
+	m.log.LogAttrs(context.Background(), slog.LevelInfo, "rebalance", r.attrs()...)
 	m.hooks.rebalanced(r)
+}
+
+// attrs is what the log says: what has moved, what is held back by which task, and what was thrown away.
+func (r Rebalance) attrs() []slog.Attr {
+	attrs := []slog.Attr{
+		slog.Int("generation", int(r.Generation)), slog.String("gained", r.Gained.String()), slog.String("lost", r.Lost.String()),
+		slog.Int("partitions", r.Assigned.count()),
+	}
+	if len(r.Holding) > 0 {
+		attrs = append(attrs, slog.String("waiting_for", waitingFor(r.Holding)))
+	}
+	if r.WastedSeconds > 0 {
+		attrs = append(attrs, slog.Float64("wasted_task_seconds", math.Round(10*r.WastedSeconds)/10))
+	}
+	return attrs
+}
+
+// waitingFor lists tasks as topic/partition@offset (age).
+func waitingFor(list []handler.Holding) string {
+	texts := make([]string, len(list))
+	for i, h := range list {
+		texts[i] = fmt.Sprintf("%s/%d@%d (%s)", h.Topic, h.Partition, h.Task.Offset, span.Text(h.Task.Age.Round(time.Second)))
+	}
+	return strings.Join(texts, " ")
 }
 
 // String lists the partitions as topic[0 1 2], topics in order; "none" for an empty set.

@@ -2,6 +2,7 @@ package consumer_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -48,10 +49,10 @@ type renewal struct {
 	last  time.Duration // of the last task of the old one
 	heard sarama.OnAssignmentBalanceStrategy
 
-	mu     sync.Mutex
-	ran    map[string]int // by value
-	stored member.Position
-	refuse bool
+	mu      sync.Mutex
+	ran     map[string]int // by value
+	stored  member.Position
+	refused []int32 // generations whose commits are refused
 }
 
 func newRenewal(ctx context.Context, t *testing.T, last time.Duration) *renewal {
@@ -87,7 +88,7 @@ func (r *renewal) send(_ context.Context, req commit.Request) ([]error, error) {
 	defer r.mu.Unlock()
 	errs := make([]error, len(req.Offsets))
 	for i, o := range req.Offsets {
-		if r.refuse && req.Generation == 1 {
+		if slices.Contains(r.refused, req.Generation) {
 			errs[i] = sarama.ErrRebalanceInProgress
 			continue
 		}
@@ -129,9 +130,7 @@ func TestTheAccountOfAReplacedTopicEnds(t *testing.T) {
 				defer stop()
 				first := r.consume(own, 1, claimWith(0, "old", 10))
 				time.Sleep(5 * time.Second)
-				r.mu.Lock()
-				r.refuse = true
-				r.mu.Unlock()
+				r.refuses(1)
 				r.c.Replaced("t")
 				end(context.Cause(r.RoundContext())) // sarama ends the session with that of Consume
 				r.await(first)

@@ -153,8 +153,12 @@ func (m *membership) stopRound(ctx context.Context, r *round, done <-chan struct
 	if m.link == nil {
 		return
 	}
+	patience := patienceAtStop
+	if !m.followUp.drains() && m.willDrain() { // the connections are still of use
+		patience += time.Until(m.stopBy())
+	}
 	select {
-	case <-time.After(patienceAtStop):
+	case <-time.After(patience):
 		m.link.Cut()
 	case <-done:
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/span"
 )
 
 // State is what a consumer is doing.
@@ -14,7 +15,7 @@ type State string
 // States of a consumer.
 const (
 	StateNew        State = "new"        // Run has not been called
-	StateConnecting State = "connecting" // no broker has answered yet
+	StateConnecting State = "connecting" // no broker has named the group's coordinator yet
 	StateJoining    State = "joining"    // not a member at the moment: it joins, or waits to try again
 	StateMember     State = "member"     // it has an assignment
 	StateStopping   State = "stopping"   // running tasks end, then the member leaves
@@ -40,6 +41,8 @@ type Status struct {
 	Running int `json:"running"` // tasks that run now
 	Stray   int `json:"stray"`   // of them, those whose partition was given up
 	Kept    int `json:"kept"`    // of them, those that go on while the member joins again
+	// Holding are partitions that are to go to other members, each with the task that it waits for.
+	Holding []handler.Holding `json:"holding,omitempty"`
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -86,7 +89,7 @@ func (e SessionEnd) MarshalJSON() ([]byte, error) {
 	}{e.Kind, errorText(e.Cause), e.MemberID, e.Generation, readable(e.Lasted)})
 }
 
-func readable(d time.Duration) string { return d.Round(time.Millisecond).String() }
+func readable(d time.Duration) string { return span.Text(d.Round(time.Millisecond)) }
 
 func errorText(err error) string {
 	if err == nil {
@@ -100,7 +103,7 @@ func (c *Consumer) Status() Status {
 	s, m := c.watched.snapshot()
 	s.Missing = m.missing()
 	t := c.tasks.Load().Status()
-	s.Counts, s.Running, s.Stray, s.Kept = t.Counts, t.Running, t.Stray, t.Kept
+	s.Counts, s.Running, s.Stray, s.Kept, s.Holding = t.Counts, t.Running, t.Stray, t.Kept, t.Holding
 	for _, claim := range t.Claims {
 		s.Claims = append(s.Claims, ClaimStatus{ClaimStatus: claim, Committed: m.stored(claim)})
 	}

@@ -107,13 +107,13 @@ func (t *tenure) latest() int32 {
 }
 
 // wanted says that heartbeats are worth sending: a session goes on, or there is something that the next one may take over. A member that does
-// not try to join within the rebalance timeout gives its partitions up by falling silent; a join that is out may take longer, for it
-// waits for the slowest member.
-func (t *tenure) wanted(joining bool) bool {
+// not try to join within the rebalance timeout gives its partitions up by falling silent; a join or a sync that is out may take longer, for
+// it waits for the slowest member, or for the leader.
+func (t *tenure) wanted(out bool) bool {
 	t.mu.Lock()
 	session, since := t.session, t.since
 	t.mu.Unlock()
-	return session != nil || (joining || time.Since(since) < t.m.plan.RebalanceTimeout) && t.kept() > 0
+	return session != nil || (out || time.Since(since) < t.m.plan.RebalanceTimeout) && t.kept() > 0
 }
 
 // assigned hears an assignment, in a session or before the next one.
@@ -125,6 +125,9 @@ func (t *tenure) assigned(generation int32) {
 // othersWait hears that the group rebalances while no join of ours is out. Nobody else would tell a member that stops: sarama's session
 // has ended for it, and its tasks would hold the round up for as long as the grace of the stop.
 func (t *tenure) othersWait() {
+	if over(t.m.run) && t.m.willDrain() {
+		return // it joins with them
+	}
 	if t.m.watched.is(StateStopping) {
 		t.hurried.Do(func() { close(t.hurry) })
 	}
@@ -172,7 +175,7 @@ func (m *membership) waitForKept(t *tenure) {
 	if m.plan.StopCancelFirst {
 		t.stopWork(handler.ErrDraining)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), m.plan.StopGrace)
+	ctx, cancel := context.WithTimeout(context.Background(), m.stopGrace())
 	var hurry sync.WaitGroup
 	hurry.Go(func() { // ends with ctx
 		select {

@@ -136,15 +136,22 @@ var errTopicReplaced = fmt.Errorf("the topic was deleted and created again: %w",
 // offset that it had reached in the old one, and a task of the old one would commit an offset that means nothing.
 func (c *Consumer) topicReplaced(topic string) {
 	_, m := c.watched.snapshot()
-	if m == nil || !m.commits.Restart(topic) {
+	if m == nil {
 		return
 	}
-	m.tasks.TopicReplaced(topic)
+	m.tasks.TopicReplaced(topic) // first: each claim that comes after the commits of the start looks by itself
+	if m.commits.Restart(topic) {
+		m.restart(topic, m.currentRound())
+	}
+}
+
+// restart ends a round whose claims have to begin at the start of a topic.
+func (m *membership) restart(topic string, r *round) {
 	err := &TopicError{Topic: topic, err: errTopicReplaced}
-	c.log.Warn("topic was deleted and created again: it is consumed from its start", slog.String("topic", topic))
-	c.hooks.failed(err)
-	c.watched.trouble(err)
-	if r := m.currentRound(); r != nil {
+	m.log.Warn("topic was deleted and created again: it is consumed from its start", slog.String("topic", topic))
+	m.hooks.failed(err)
+	m.watched.trouble(err)
+	if r != nil {
 		r.end(errTopicReplaced)
 	}
 }

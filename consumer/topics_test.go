@@ -21,7 +21,7 @@ import (
 // everything makes a member that consumes all topics.
 func (b *mock) everything(t *testing.T) *consumer.Member {
 	t.Helper()
-	m, err := b.consumer(t, func(cfg *consumer.Config) { cfg.Topics, cfg.TopicPattern = nil, regexp.MustCompile("") }).Open(t.Context())
+	m, err := b.consumer(t, func(cfg *consumer.Config) { cfg.Topics, cfg.TopicPattern = nil, regexp.MustCompile(".") }).Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestAChangeOfTheTopicsWaitsForAGroupAtRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, err := b.consumer(t, func(cfg *consumer.Config) {
-		cfg.Plan, cfg.Topics, cfg.TopicPattern = p, nil, regexp.MustCompile("")
+		cfg.Plan, cfg.Topics, cfg.TopicPattern = p, nil, regexp.MustCompile(".")
 	}).Open(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package consumer
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -48,6 +49,17 @@ func (m *membership) heartbeat(ctx context.Context, memberID string, generation 
 	}
 	m.moved(ctx, resp.Err)
 	return kerror(resp.Err)
+}
+
+// completing says that the group is between a round and its assignments: all have joined who do, and the leader has not told who owns what.
+func (m *membership) completing(ctx context.Context) bool {
+	version := pick(m.conf.Version, step{sarama.V0_11_0_0, 1}, step{sarama.V2_0_0_0, 2}, step{sarama.V2_3_0_0, 3}, step{sarama.V2_4_0_0, 5})
+	resp, err := m.link.Describe(ctx, &sarama.DescribeGroupsRequest{Version: version, Groups: []string{m.cfg.Group}})
+	if err != nil || len(resp.Groups) != 1 {
+		return false
+	}
+	m.moved(ctx, resp.Groups[0].Err)
+	return resp.Groups[0].Err == sarama.ErrNoError && resp.Groups[0].State == "CompletingRebalance"
 }
 
 // joining says that a JoinGroup of sarama's is out.
@@ -115,8 +127,7 @@ func (m *membership) lookUp(ctx context.Context, topic string, partition int32) 
 	none := member.Position{Offset: -1}
 	ctx, cancel := context.WithTimeout(ctx, m.plan.CallTimeout)
 	defer cancel()
-	req := sarama.NewOffsetFetchRequest(m.conf.Version, m.cfg.Group, map[string][]int32{topic: {partition}})
-	resp, err := m.link.FetchOffsets(ctx, req)
+	resp, err := m.fetchOffsets(ctx, map[string][]int32{topic: {partition}})
 	if err != nil {
 		return none, err
 	}
@@ -133,6 +144,24 @@ func (m *membership) lookUp(ctx context.Context, topic string, partition int32) 
 	}
 	return member.Position{Offset: block.Offset, Metadata: block.Metadata}, nil
 }
+
+// fetchOffsets asks for no less than all that was ever answered as stored. Without RequireStable a coordinator that has just taken over
+// answers up to the high watermark that it knows, which may be older (Kafka 4 and the KRaft coordinator of 3.x; seen for up to 1 s on 4.4):
+// a claim would start what is done, and take over from a stamp that is no longer the last. With it the broker answers when all that it has
+// of the group is safe (KAFKA-14499, apache/kafka#14120), and one that is no longer the coordinator does not answer at all.
+func (m *membership) fetchOffsets(ctx context.Context, of map[string][]int32) (*sarama.OffsetFetchResponse, error) {
+	req := sarama.NewOffsetFetchRequest(m.conf.Version, m.cfg.Group, of)
+	req.RequireStable = req.Version >= firstStable
+	resp, err := m.link.FetchOffsets(ctx, req)
+	if tooNew := (sarama.PacketEncodingError{}); req.RequireStable && errors.As(err, &tooNew) { // the broker is older than Version says
+		req.RequireStable = false
+		return m.link.FetchOffsets(ctx, req)
+	}
+	return resp, err
+}
+
+// firstStable is the version of OffsetFetch that knows RequireStable: Kafka 2.5 (KIP-447).
+const firstStable = 7
 
 // moved looks the coordinator up again where an answer says that it is another one.
 func (m *membership) moved(ctx context.Context, answer sarama.KError) {

@@ -3,6 +3,7 @@ package consumer_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"reflect"
 	"testing"
@@ -76,6 +77,40 @@ func wantInstance(t *testing.T, got *string) {
 	if got == nil || *got != "reports-1" {
 		t.Errorf("the request is that of instance %v, want reports-1", got)
 	}
+}
+
+// A coordinator that has just taken over answers what it is sure of, which may be older than what was answered as stored before, unless it is
+// told to wait (KIP-447). Brokers before 2.5 do not know that, also where Version is newer than they are.
+func TestACommitIsReadStable(t *testing.T) {
+	for broker, stable := range map[int16]bool{8: true, 7: true, 6: false, 1: false} {
+		t.Run(fmt.Sprint("OffsetFetch ", broker), func(t *testing.T) {
+			b := newMock(t)
+			b.answers["ApiVersionsRequest"] = sarama.NewMockApiVersionsResponse(t).SetApiKeys(upTo(broker))
+			b.answer()
+			c := b.consumer(t, func(cfg *consumer.Config) { cfg.Sarama.Version, cfg.Sarama.ApiVersionsRequest = sarama.V3_6_0_0, true })
+			m, err := c.Open(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer m.Close()
+			if _, err := m.Committed(t.Context(), "report-requests", 0); err != nil {
+				t.Fatal(err)
+			}
+			got := requests[*sarama.OffsetFetchRequest](b)
+			if len(got) != 1 || got[0].Version != broker || got[0].RequireStable != stable {
+				t.Errorf("sent %+v, want one of version %d with RequireStable %v", got, broker, stable)
+			}
+		})
+	}
+}
+
+// upTo are the versions of a broker that knows OffsetFetch up to that one, and everything else.
+func upTo(offsetFetch int16) (keys []sarama.ApiVersionsResponseKey) {
+	for key := range int16(40) {
+		keys = append(keys, sarama.ApiVersionsResponseKey{ApiKey: key, MaxVersion: 20})
+	}
+	keys[9].MaxVersion = offsetFetch
+	return keys
 }
 
 // G4: our own heartbeats may be the first to hear that the coordinator has moved.

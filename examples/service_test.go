@@ -82,7 +82,7 @@ func TestServiceWithoutBrokers(t *testing.T) {
 	t.Parallel()
 	p := start(t, "service", nil, "-brokers", "127.0.0.1:1", "-group", "g", "-topic", "t", "-listen", "127.0.0.1:0")
 	url := serviceURL(t, p)
-	p.await(t, "no broker answers")
+	p.await(t, "cannot connect to the group's coordinator")
 	wantGet(t, url+"/livez", http.StatusOK)
 	wantGet(t, url+"/readyz", http.StatusServiceUnavailable)
 	p.signal(t, syscall.SIGTERM)

@@ -19,11 +19,14 @@ type account struct {
 	track *offset.Tracker // nil by partition: there what is finished has no holes, unless an owner before us had another order
 	next  int64           // where track is nil: all below it is finished; -1 as long as nothing is known
 	dirty bool            // something has finished since the last commit
-	// running says that tasks go on without a claim: whoever takes the partition over gives us a moment to cancel them.
+	// running says that tasks go on without a claim, until the last one has ended: whoever takes the partition over gives us a moment to
+	// cancel them.
 	running bool
 	inHand  map[int64]*sarama.ConsumerMessage // adopted tasks whose messages may be delivered again
 	seen    int64                             // what lies below it was delivered again
 	anew    bool                              // nothing that was not delivered to the claim before has come yet
+	latest  int64                             // offset that was delivered last to this claim
+	reset   bool                              // adopted by a claim that begins where the log does, or ends: its first message may be beyond Next
 	spare   offset.Ranges                     // memory for the next map
 }
 
@@ -38,6 +41,7 @@ func (a *account) open(start int64, before offset.Ranges, holes bool) {
 // deliver says whether a message has to be handled: it was not finished earlier. Where a task of the claim before has its offset it
 // returns that one's message, and the caller looks whether it is the same.
 func (a *account) deliver(o int64) (fresh bool, mine *sarama.ConsumerMessage) {
+	a.latest = o
 	before := a.committable()
 	fresh, mine = a.take(o)
 	if !fresh && a.committable() > before { // what held the commit up is no longer in the log
@@ -50,15 +54,12 @@ func (a *account) take(o int64) (fresh bool, mine *sarama.ConsumerMessage) {
 	switch {
 	case a.track == nil:
 		fresh = o >= a.next
-	case o <= a.track.Last():
+	case o <= a.track.Last() && !a.track.Rewind(o):
 		a.passOver(o)
 		fresh = !a.track.Finished(o)
 	default:
-		if a.anew {
-			a.anew = false
-			a.passOver(o)
-		}
-		return a.track.Deliver(o), nil
+		a.passOverGone(o)
+		fresh = a.track.Deliver(o)
 	}
 	if len(a.inHand) == 0 {
 		return fresh, nil
@@ -66,6 +67,12 @@ func (a *account) take(o int64) (fresh bool, mine *sarama.ConsumerMessage) {
 	mine = a.inHand[o]
 	delete(a.inHand, o)
 	return fresh, mine
+}
+
+// awaits says that the message of an adopted task is to be delivered again, unless it is no longer in the log.
+func (a *account) awaits(o int64) bool {
+	_, held := a.inHand[o]
+	return held && a.latest < o
 }
 
 // passOver takes what was delivered to the claim before, is unfinished, and does not come again as done: it is no longer in the log.
@@ -81,6 +88,38 @@ func (a *account) passOver(o int64) {
 		a.seen = missing + 1
 	}
 	a.seen = o + 1
+}
+
+// passOverGone is passOver for the first message that was not delivered to the claim before: all of that one's have come by then.
+func (a *account) passOverGone(o int64) {
+	if a.anew && a.track != nil && o > a.track.Last() {
+		a.anew = false
+		a.passOver(o)
+	}
+}
+
+// lacks says that something below the first message there is has neither finished nor is in hand: it was gone before it was read. Beyond
+// what was delivered nobody knows what there was.
+func (a *account) lacks(first int64) bool {
+	if a.track == nil {
+		o := a.next
+		for a.inHand[o] != nil {
+			o++
+		}
+		return o < first
+	}
+	for from := int64(0); ; {
+		o, ok := a.track.NextUnfinished(from)
+		switch {
+		case !ok:
+			return max(a.track.Last()+1, a.track.Next()) < first
+		case o >= first:
+			return false
+		case a.inHand[o] == nil:
+			return true
+		}
+		from = o + 1
+	}
 }
 
 func (a *account) finish(p progress) {
@@ -121,6 +160,12 @@ func (a *account) position() member.Position {
 		return member.Position{Offset: s.Next}
 	}
 	return member.Position{Offset: s.Next, Metadata: s.Encode(a.limit)}
+}
+
+// crowdedBy is crowded, once what is no longer in the log counts for nothing.
+func (a *account) crowdedBy(o int64) bool {
+	a.passOverGone(o)
+	return a.crowded(o)
 }
 
 // crowded says that a message must not be delivered yet: the map of what may finish beyond an unfinished one would become too long for a

@@ -89,8 +89,9 @@ func (l *loop) takeTasks(old *loop) (inHand map[int64]*sarama.ConsumerMessage, n
 func (l *loop) takeAccount(old *loop, inHand map[int64]*sarama.ConsumerMessage) {
 	l.first = false
 	l.account, old.account = old.account, account{}
-	l.account.running, l.account.inHand, l.account.seen = false, inHand, 0
+	l.account.running, l.account.inHand, l.account.seen, l.account.latest = false, inHand, 0, -1
 	l.account.anew = l.account.track != nil
+	l.account.reset = !l.account.bare && l.source.InitialOffset() < 0
 	l.account.dirty = true // the text says that tasks run without a claim
 	l.finished.Store(l.account.committable())
 	l.startsAt(l.account.committable())

@@ -174,6 +174,53 @@ func TestTaskOfAPartitionThatGoesElsewhereIsCancelled(t *testing.T) {
 	})
 }
 
+// G5: a task that was adopted, and adopted again, ends with the claim that has it now, whatever ends that one.
+func TestAdoptedTasksEndWithTheirClaim(t *testing.T) {
+	for name, end := range map[string]func(r *rejoining){
+		"revoked": func(r *rejoining) {
+			r.assign(1)
+			close(r.claim.messages)
+		},
+		"moved between two sessions": func(r *rejoining) {
+			r.endSession(sarama.ErrRebalanceInProgress)
+			r.assign(1)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachKind(t, func(t *testing.T, order handler.Order, plain bool) {
+				wantAdoptedCancelled(t, ordered(t, order, 1), plain, end, handler.ErrRevoked)
+			})
+		})
+	}
+	for _, order := range []handler.Order{handler.ByPartition, handler.ByKey, handler.None} {
+		t.Run("lease over/"+order.String(), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T) {
+				end := func(r *rejoining) { r.member.stopWork(handler.ErrLost) }
+				wantAdoptedCancelled(t, ordered(t, order, 1), false, end, handler.ErrLost)
+			})
+		})
+	}
+}
+
+func wantAdoptedCancelled(t *testing.T, o handler.Options, plain bool, end func(r *rejoining), want error) {
+	t.Helper()
+	var cause error
+	r := begin(t, o, plain, untilCancelled(&cause), "a")
+	for range 2 {
+		time.Sleep(time.Minute)
+		r.rejoin()
+	}
+	if s := r.Status(); cause != nil || s.Running != 1 || s.Kept != 0 {
+		t.Fatalf("adopted twice: cancelled with %v, %+v", cause, s)
+	}
+	end(r)
+	synctest.Wait()
+	if !errors.Is(cause, want) {
+		t.Errorf("cancelled with %v, want %v", cause, want)
+	}
+	r.group.end()
+}
+
 // Adopted tasks hold their key; other keys go on.
 func TestAdoptedTaskHoldsItsKey(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T) {
@@ -305,6 +352,33 @@ func TestASessionWithoutThePartitionEndsItsTasks(t *testing.T) {
 		}
 		if s := r.Status(); s.Strays != 1 || s.Kept != 0 {
 			t.Errorf("status %+v", s)
+		}
+		r.group.end()
+	})
+}
+
+// A task that is taken over is still the attempt that it was.
+func TestATaskThatIsTakenOverKeepsItsNumber(t *testing.T) {
+	eachKind(t, func(t *testing.T, order handler.Order, plain bool) {
+		var ends taskEnds
+		o := ordered(t, order, 1)
+		o.Hooks = []any{&ends}
+		failed := false
+		r := begin(t, o, plain, func(ctx context.Context, m *handler.Task) error {
+			if !failed {
+				failed = true
+				return errTask
+			}
+			return deaf(time.Hour)(ctx, m)
+		}, "a")
+		time.Sleep(time.Minute)
+		r.rejoin()
+		if c := r.Status().Claims[0]; len(c.Tasks) != 1 || c.Tasks[0].Attempt != 2 {
+			t.Errorf("claim %+v", c)
+		}
+		time.Sleep(time.Hour)
+		if e := ends.all(); len(e) != 2 || e[1].Outcome != handler.Succeeded || e[1].Attempt != 2 {
+			t.Errorf("ends %+v", e)
 		}
 		r.group.end()
 	})

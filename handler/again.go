@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -19,18 +20,34 @@ func (l *loop) failedTask(f *failure, now time.Duration) {
 	l.alarm.set(atRetry, l.again[0].due, now)
 }
 
-// tryAgain puts back what is due.
+// tryAgain puts back what is due. An adopted task waits until its message is delivered again, for it may be another one now.
 func (l *loop) tryAgain(now time.Duration) {
-	n := 0
+	due, _ := slices.BinarySearchFunc(l.again, now, func(f *failure, now time.Duration) int { return cmp.Or(cmp.Compare(f.due, now), -1) })
+	later := l.again[:0]
 	p := l.pool
 	p.mu.Lock()
-	for ; n < len(l.again) && l.again[n].due <= now; n++ {
-		l.lineup.again(l.again[n], l.scope)
+	for _, f := range l.again[:due] {
+		if l.account.awaits(f.task.Offset) {
+			later = append(later, f)
+			continue
+		}
+		l.lineup.again(f, l.scope)
+		l.waiting--
 	}
-	l.waiting -= n
 	p.readyLocked(l.claim)
 	p.mu.Unlock()
-	if l.again = slices.Delete(l.again, 0, n); len(l.again) > 0 {
-		l.alarm.set(atRetry, l.again[0].due, now)
+	if due < len(l.again) {
+		l.alarm.set(atRetry, l.again[due].due, now)
+	}
+	l.again = slices.Delete(l.again, len(later), due)
+}
+
+// tryAwaited puts back what is due and has waited for its message.
+func (l *loop) tryAwaited() {
+	if len(l.again) == 0 {
+		return
+	}
+	if now := l.pool.now(); l.again[0].due <= now {
+		l.tryAgain(now)
 	}
 }

@@ -8,6 +8,8 @@ const (
 	atLook          // runs that last are cut
 	atCommit        // a commit is due
 	atRetry         // the failed task starts again
+	atYield         // an idle partition is handed over
+	atHold          // a task on a partition that is to be handed over is past the hold limit
 	alarms
 )
 

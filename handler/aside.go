@@ -32,6 +32,7 @@ func (l *loop) deliverAside() {
 		}
 		l.start(batch)
 	}
+	l.tryAwaited()
 	if len(l.aside) < before {
 		l.exchange() // there is more room, also where nothing of it has to run
 	}
@@ -41,7 +42,7 @@ func (l *loop) deliverAside() {
 }
 
 // crowded says that what was set aside has to wait for room. Fetching pauses meanwhile, so that no more than what was under way is kept.
-func (l *loop) crowded() bool { return len(l.aside) > 0 && l.account.crowded(l.aside[0].Offset) }
+func (l *loop) crowded() bool { return len(l.aside) > 0 && l.account.crowdedBy(l.aside[0].Offset) }
 
 func (l *loop) nextAside() *sarama.ConsumerMessage {
 	m := l.aside[0]

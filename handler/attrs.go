@@ -7,6 +7,7 @@ import (
 
 // Keys of log attributes, each in one place.
 
+func attrFailure(f any) slog.Attr       { return slog.Any("failure", f) }
 func attrTopic(t string) slog.Attr      { return slog.String("topic", t) }
 func attrPartition(p int32) slog.Attr   { return slog.Int("partition", int(p)) }
 func attrOffset(o int64) slog.Attr      { return slog.Int64("offset", o) }

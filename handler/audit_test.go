@@ -187,3 +187,26 @@ func (a *audit) compact(p int32, which func() bool) {
 		l.log = slices.DeleteFunc(l.log, drop)
 	}
 }
+
+// retain takes the first n messages out of the log, whatever has become of them.
+func (a *audit) retain(p int32, n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	x := a.partitions[p]
+	n = min(n, len(x.log)-1)
+	gone := map[int64]bool{}
+	for _, o := range x.log[:n] {
+		gone[o] = true
+	}
+	drop := func(o int64) bool { return gone[o] }
+	x.log = slices.DeleteFunc(slices.Clone(x.log), drop)
+	for _, l := range x.lanes {
+		l.log = slices.DeleteFunc(slices.Clone(l.log), drop)
+	}
+}
+
+func (a *audit) firstOf(p int32) int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.partitions[p].log[0]
+}

@@ -14,8 +14,20 @@ import (
 )
 
 // begin finds out where the partition stands, before its first message is handled, and takes it over: whoever starts something on it
-// has written a stamp of its own into the commit before.
+// has written a stamp of its own into the commit before. Where a generation is missed meanwhile it begins again: what was read may be of
+// before another owner's time.
 func (l *loop) begin(first int64) {
+	for l.open && !l.account.begun {
+		select {
+		case <-l.doubted: // the answer is read anyway
+		default:
+		}
+		l.trust(l.doubt())
+		l.beginAt(first)
+	}
+}
+
+func (l *loop) beginAt(first int64) {
 	known := l.source.InitialOffset()
 	if known < 0 {
 		l.startsAt(first)
@@ -31,6 +43,9 @@ func (l *loop) begin(first int64) {
 		return
 	}
 	state, _ := offset.Decode(stored.Metadata, stored.Offset) // what is not ours has no map
+	if l.leaveOld(known, &stored, &state) {
+		return
+	}
 	start := l.startOf(known, first, stored.Offset)
 	if state.Next > start {
 		state.Finished = nil // of messages that are no longer there
@@ -74,7 +89,7 @@ func (l *loop) startOf(known, first, committed int64) int64 {
 		start = first
 	}
 	switch {
-	case committed > start && committed <= l.source.HighWaterMarkOffset():
+	case committed > start && committed <= l.logEnd:
 		l.logger.LogAttrs(context.Background(), slog.LevelInfo, "the commit of the partition was found late: going on there", attrCommitted(committed))
 		l.startsAt(committed)
 		return committed
@@ -112,32 +127,55 @@ func (l *loop) own(found offset.Stamp, unknown bool) {
 	own := l.pool.owner
 	l.account.stamp = found
 	if found.Owner != own {
-		// Seeded with the time, so that it rises even where the group's offsets were deleted in between.
-		l.account.stamp = offset.Stamp{Owner: own, Count: max(found.Count+1, time.Now().Unix())}
+		l.account.stamp = offset.Stamp{Owner: own, Count: l.heard.nextCount(l.key.Topic, found)}
 	}
 	if l.account.bare && !unknown || !unknown && found.Owner == own {
 		l.account.begun = true
 		return
 	}
 	l.lastCommit = l.pool.now()
-	start := l.account.position()
-	var err error
-	l.meanwhile(func() { err = l.committer.Store(l.intake, start) })
-	l.account.begun = true
-	switch {
-	case err == nil:
-	case l.intake.Err() != nil, errors.Is(err, sarama.ErrUnknownMemberId), errors.Is(err, sarama.ErrFencedInstancedId):
-		l.open, l.account.begun = false, false // revoked, or the membership is lost: nothing starts
-	default:
-		l.logger.LogAttrs(context.Background(), slog.LevelWarn, "the partition could not be stamped as ours: going on without", attrError(err))
+	start, ctx := l.account.position(), l.beforeDoubt()
+	l.meanwhile(func() { l.account.begun = l.store(ctx, start) })
+	if !l.account.begun && l.doubt() == 0 {
+		l.open = false // revoked, or the membership is lost: nothing starts
 	}
 }
+
+// store stores the stamp, and says whether it is. Nothing starts before: whoever had the partition last would take its own stamp for the
+// latest one. What the broker refuses may be mended there.
+func (l *loop) store(ctx context.Context, start member.Position) bool {
+	for told := false; ; told = true {
+		err := l.committer.Store(ctx, start)
+		if err == nil {
+			return true
+		}
+		if ctx.Err() != nil || errors.Is(err, sarama.ErrUnknownMemberId) || errors.Is(err, sarama.ErrFencedInstancedId) {
+			return false
+		}
+		if !told {
+			l.logger.LogAttrs(context.Background(), slog.LevelError,
+				"the broker refuses the commit that marks the partition as ours: nothing starts there before it is stored, which is tried again every 2 s", attrError(err))
+		}
+		l.sleep(refusedPause)
+	}
+}
+
+// refusedPause is how long to wait before a refused stamp is sent again.
+const refusedPause = 2 * time.Second
 
 // startsAt is for those who look at the status.
 func (l *loop) startsAt(offset int64) {
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
 	l.view.start = offset
+}
+
+// afterReset looks at the first message of a claim that has taken an account over and for which sarama knew of no commit.
+func (l *loop) afterReset(first int64) {
+	l.account.reset = false
+	if l.account.lacks(first) {
+		l.tellGap(l.account.committable(), first)
+	}
 }
 
 func (l *loop) tellGap(committed, first int64) {

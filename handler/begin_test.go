@@ -255,6 +255,26 @@ func TestNothingStartsWithoutAMembership(t *testing.T) {
 	}
 }
 
+// What the broker refuses for now is tried again, and nothing starts before the stamp is stored.
+func TestNothingStartsWithoutAStamp(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		g, m, c := claimAt(t, options(t), nothing, 3, 0, "")
+		refuse := func(err error) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.refusal = err
+		}
+		refuse(sarama.ErrInvalidCommitOffsetSize)
+		g.consumeIn(m, c)
+		time.Sleep(time.Minute)
+		g.wantStarted()
+		refuse(nil)
+		time.Sleep(time.Minute)
+		g.wantStarted(0, 1, 2)
+		g.end()
+	})
+}
+
 // What held the commit up was compacted away, and all beyond it is finished: nothing runs, and the commit goes on.
 func TestCommitGoesOnPastWhatIsGone(t *testing.T) {
 	for _, order := range []handler.Order{handler.ByPartition, handler.ByKey, handler.None} {

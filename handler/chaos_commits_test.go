@@ -26,6 +26,7 @@ type ownCommits struct {
 	id       int // of the member
 	stored   map[int32]member.Position
 	wins     map[int32]map[int64]int // successes of each message
+	gap      int32                   // the latest generation that followed a missed one
 }
 
 func newOwnCommits(c *chaos) *ownCommits {
@@ -76,7 +77,7 @@ type ownSession struct {
 }
 
 func (s *ownSession) Committer(_ string, partition int32) member.Committer {
-	return &ownCommitter{own: s.own, session: s.session, partition: partition}
+	return &ownCommitter{own: s.own, session: s.session, partition: partition, trusted: s.GenerationID()}
 }
 
 // ownCommitter commits for a claim. It belongs to the claim's loop, and what asks for the loop.
@@ -85,6 +86,7 @@ type ownCommitter struct {
 	session   *session
 	partition int32
 	pending   *member.Position
+	trusted   int32 // up to that generation
 }
 
 var errSilent = errors.New("no answer")
@@ -104,11 +106,11 @@ func (o *ownCommits) moment() {
 	time.Sleep(d)
 }
 
-// send stores what is pending, unless the broker knows of a later session.
+// send stores what is pending, unless the broker knows of a later session or the claim has missed a generation.
 func (c *ownCommitter) send() {
 	c.own.mu.Lock()
 	defer c.own.mu.Unlock()
-	if c.pending == nil || c.own.group.s != c.session {
+	if c.pending == nil || c.own.group.s != c.session || c.own.gap > c.trusted {
 		return
 	}
 	c.own.audit.marked(c.partition, c.pending.Offset)
@@ -160,7 +162,33 @@ func (c *ownCommitter) Settled(context.Context) error {
 	return nil
 }
 
-func (c *ownCommitter) MaxMetadata() int { return 100 }
+// missed says that the generation of the next assignment follows a missed one.
+func (o *ownCommits) missed(generation int32) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.gap = generation
+}
+
+// Trust lets a claim commit in the generation after a missed one, as the broker does where consumer/ sends it.
+func (c *ownCommitter) Trust(generation int32) {
+	c.own.mu.Lock()
+	c.trusted = generation
+	c.own.mu.Unlock()
+	c.send()
+}
+
+func (c *ownCommitter) MaxMetadata() int { return c.own.meta }
+
+// steal lets another one write its stamp into some commits.
+func (o *ownCommits) steal() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for p, at := range o.stored {
+		if rand.IntN(2) == 0 {
+			o.stored[p] = member.Position{Offset: at.Offset, Metadata: "another one's"}
+		}
+	}
+}
 
 func (c *ownCommitter) Release(context.Context) {
 	_ = c.Settled(context.Background())

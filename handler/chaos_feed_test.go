@@ -13,8 +13,14 @@ func (c *chaos) claim(s sarama.ConsumerGroupSession, revoked <-chan struct{}, p 
 	if c.compacts {
 		c.audit.compact(p, func() bool { return rand.IntN(25) == 0 })
 	}
+	if c.retains && rand.IntN(3) == 0 {
+		c.audit.retain(p, rand.IntN(40))
+	}
 	_, messages := c.audit.claimed(p)
 	in := &claim{partition: p, initial: c.audit.committedOf(p), messages: make(chan *sarama.ConsumerMessage, buffer), end: 1000}
+	if first := c.audit.firstOf(p); c.retains && in.initial < first {
+		in.initial = -2
+	}
 	if c.own != nil && rand.IntN(3) == 0 { // sarama was told an older commit, or none
 		in.initial, messages = c.stale(p, in.initial)
 	}

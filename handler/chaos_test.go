@@ -64,6 +64,9 @@ type chaos struct {
 	compacts bool // messages that nobody has started leave the log
 	rigid    bool // claims cannot be paused
 	patient  bool // this session lasts until all is committed
+	retains  bool // retention takes what is at the front of the log
+	misses   bool // generations are missed in the middle of a session, and the partition is sometimes somebody else's in them
+	meta     int  // how long a commit's text may be
 }
 
 func newChaos(t *testing.T, seed uint64) *chaos {
@@ -101,6 +104,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 		o.Hooks = []any{&taskEnds{}, badHook{}}
 	}
 	c.compacts = c.rnd.IntN(2) == 0
+	c.retains, c.misses, c.meta = c.rnd.IntN(2) == 0, c.rnd.IntN(2) == 0, 45+c.rnd.IntN(60)
 	c.heard = c.rnd.IntN(3) > 0
 	if c.heard && c.rnd.IntN(2) == 0 {
 		c.own = newOwnCommits(c)
@@ -232,6 +236,7 @@ func (c *chaos) session(calm bool) {
 		buffer := []int{0, 1, 256}[c.rnd.IntN(3)]
 		wg.Go(func() { c.claim(s, revoked, p, buffer, after, calm) })
 	}
+	c.missSome()
 	if !calm {
 		time.Sleep(time.Duration(c.rnd.IntN(6000)) * time.Microsecond)
 		switch {
@@ -262,12 +267,32 @@ func (c *chaos) newSession() sarama.ConsumerGroupSession {
 	return &auditedSession{session: fresh, audit: c.audit}
 }
 
+// missSome lets generations go by in the middle of a session.
+func (c *chaos) missSome() {
+	if !c.misses || !c.heard || c.own == nil || c.own.gentle {
+		return
+	}
+	for range c.rnd.IntN(4) {
+		time.Sleep(time.Duration(c.rnd.IntN(2000)) * time.Microsecond)
+		c.group.s.next()
+		if !c.patient && c.rnd.IntN(3) == 0 {
+			c.own.steal()
+		}
+		c.own.missed(c.group.s.GenerationID() + 1)
+		c.group.assign(c.all()...)
+	}
+}
+
+func (c *chaos) all() (partitions []int32) {
+	for p := range c.audit.partitions {
+		partitions = append(partitions, p)
+	}
+	return partitions
+}
+
 // assign tells the handler that it owns all partitions, and now and then that one has been somewhere else meanwhile.
 func (c *chaos) assign() {
-	var all []int32
-	for p := range c.audit.partitions {
-		all = append(all, p)
-	}
+	all := c.all()
 	if c.rnd.IntN(4) == 0 && (c.own == nil || !c.own.gentle) {
 		c.group.assign(all[1:]...)
 	}

@@ -20,6 +20,7 @@ type claim struct {
 	logger   *slog.Logger
 	intake   context.Context // ends at the first sign of revocation that is not a closed channel: checked before each start
 	stop     context.CancelFunc
+	overdue  func() bool   // says that the lease is over; nil over a plain session
 	scope    *task.Scope   // parent of the contexts of its tasks
 	wake     chan struct{} // 1: something ended. Lossy by design, the truth is under the lock
 	finished atomic.Int64  // all below it is finished; -1 as long as nothing is
@@ -36,12 +37,18 @@ type claim struct {
 	cancelled int           // tasks that returned an error after they were cancelled
 	queued    bool          // in the ring
 	closed    bool          // revoked: nothing starts any more
-	doubtful  bool          // nothing starts before it is known that nobody else has the partition, see prove
+	marked    bool          // to be handed over: nothing starts, see handOvers
+	draining  bool          // the member stops: the same
+	yields    bool          // the same, and nobody was told yet that it is idle
+	entered   bool          // it has the tasks of the claim before
+	evicted   bool          // what runs is to be cancelled, for the partition has to move
+	reported  bool          // as idle, in the round that goes on: nothing starts before its end
+	doubtful  int32         // generation of a doubt, 0 for none: nothing starts before it is known that the partition is ours, see prove
 	left      bool          // ConsumeClaim has returned: results are strays
 	watched   bool          // the loop looks by itself soon
 	hungry    bool          // the loop waits for room in its backlog
 	kept      bool          // ConsumeClaim has returned, and the tasks go on
-	parting   bool          // they were given up then, and have a moment to return
+	parting   bool          // they were given up then, and have a moment to return: nothing is told of them one by one
 	scopes    []*task.Scope // of adopted tasks
 	before    *claim        // an earlier claim whose task still runs
 	after     *claim        // the claim that waits for this one's task
@@ -86,7 +93,7 @@ func (c *claim) signal() {
 }
 
 func (c *claim) mayStartLocked() bool {
-	return !c.closed && !c.doubtful && c.before == nil && c.actives < c.pool.limits.partition && c.lineup.mayStart()
+	return !c.closed && !c.goingLocked() && !c.reported && c.doubtful == 0 && c.before == nil && c.actives < c.pool.limits.partition && c.lineup.mayStart()
 }
 
 // enlistLocked makes r one of those that run tasks of the claim.
@@ -125,13 +132,20 @@ func (c *claim) succeededLocked(r *runner, from, to int32) Outcome {
 	counts := &c.pool.counts
 	switch {
 	case c.left:
-		counts.Strays += int64(to - from)
+		if counts.Strays += int64(to - from); to > from {
+			c.wasteLocked(r)
+		}
 		return Stray
 	case to > from:
 		counts.Succeeded += int64(to - from)
 		c.lineup.end(r, from, to)
 	}
 	return Succeeded
+}
+
+// wasteLocked counts the time of a run whose task was cancelled, or comes too late.
+func (c *claim) wasteLocked(r *runner) {
+	c.pool.counts.WastedSeconds += (c.pool.now() - r.begin).Seconds()
 }
 
 // failedLocked tells a failure from a cancellation: a handler that returns an error after we cancelled it has not failed. A panic
@@ -142,12 +156,18 @@ func (c *claim) failedLocked(r *runner, i int32) Outcome {
 	if panicked {
 		counts.Panicked++
 	}
-	outcome := Failed
+	outcome, cancelled := Failed, r.task(i).call.Cancelled()
+	if cancelled || c.left {
+		c.wasteLocked(r)
+	}
 	switch {
+	case c.parting && cancelled && !panicked: // as one of a claim that waits for it
+		counts.Cancelled++
+		return Cancelled
 	case c.left:
 		counts.Strays++
 		return Stray
-	case r.task(i).call.Cancelled():
+	case cancelled:
 		counts.Cancelled++
 		c.cancelled++
 		outcome = Cancelled

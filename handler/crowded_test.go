@@ -44,10 +44,7 @@ func TestIntakePausesBeforeAMapIsTooLong(t *testing.T) {
 		if err != nil || len(text) > limit {
 			t.Fatalf("a text of %d bytes: %v", len(text), err)
 		}
-		recorded := int64(0)
-		for _, r := range state.Finished {
-			recorded += r.To - r.From
-		}
+		recorded := lengthOf(state.Finished)
 		if s := g.Status(); s.Succeeded != recorded || recorded == 0 || !c.isPaused() {
 			t.Errorf("%d finished, %d in the map, paused %v", s.Succeeded, recorded, c.isPaused())
 		}
@@ -60,6 +57,61 @@ func TestIntakePausesBeforeAMapIsTooLong(t *testing.T) {
 		}
 		g.end()
 	})
+}
+
+// G2: a map that was taken over needs its room in each commit until its offsets have come again, however few messages lie open: with those
+// that end meanwhile it would become too long.
+func TestIntakeCountsWhatIsStillToComeOfAMap(t *testing.T) {
+	const n, limit = 1000, 100
+	inVirtualTime(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		far := fullMap(n/2, limit)
+		before := offset.State{Stamp: offset.Stamp{Owner: 1, Count: 1}, Finished: far}
+		odd := func(o int64) bool { return o%2 == 1 }
+		g, m, c := claimAt(t, ordered(t, handler.None, n), held(gate, odd), n, 0, before.Encode(limit))
+		m.limit = limit
+		recorded := lengthOf(far)
+		m.onMark = func() { recorded = wantMapOf(t, m, recorded) }
+		g.consumeIn(m, c)
+		time.Sleep(time.Minute)
+		if s := g.Status(); !c.isPaused() || recorded != s.Succeeded+lengthOf(far) || s.Succeeded == 0 {
+			t.Errorf("paused %v, %d in the map, %d and %d have finished", c.isPaused(), recorded, lengthOf(far), s.Succeeded)
+		}
+		close(gate)
+		time.Sleep(time.Minute)
+		g.wantCommitted(0, n)
+		if got := int64(g.seen.count()); got != n-lengthOf(far) || c.isPaused() {
+			t.Errorf("%d starts, want %d, paused %v", got, n-lengthOf(far), c.isPaused())
+		}
+		g.end()
+	})
+}
+
+// fullMap is of single offsets from an offset on, as many as a text may have beside one unfinished message.
+func fullMap(from int64, limit int) (r offset.Ranges) {
+	for o := from; offset.New(0, r).BoundAfter(0) <= limit; o += 9 {
+		r = append(r, offset.Range{From: o, To: o + 1})
+	}
+	return r[:len(r)-1]
+}
+
+func lengthOf(r offset.Ranges) (n int64) {
+	for _, x := range r {
+		n += x.To - x.From
+	}
+	return n
+}
+
+// wantMapOf wants the latest commit to say that as many offsets have finished as the one before, or more. It returns how many.
+func wantMapOf(t *testing.T, m *memberSession, before int64) int64 {
+	t.Helper()
+	text := m.lastText()
+	state, err := offset.Decode(text, m.committed(0))
+	finished := state.Next + lengthOf(state.Finished)
+	if err != nil || finished < before || len(text) > m.limit {
+		t.Errorf("a text of %d bytes has %d finished offsets, want at least %d: %v", len(text), finished, before, err)
+	}
+	return finished
 }
 
 // What a new owner would have to read again, to pass over it, is bounded too.
@@ -152,4 +204,50 @@ func failsInTheMomentOfAdoption(t *testing.T, order handler.Order) {
 	}
 	r.wantCommitted(0, 3)
 	r.group.end()
+}
+
+// Retention or compaction has taken what was delivered to the claim before and had not started, behind a busy key say. It leaves no room for
+// what comes, and would for ever: nothing else tells that it is gone.
+func TestNothingIsCrowdedByWhatIsGone(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		const limit = 60
+		o := ordered(t, handler.ByKey, 4)
+		g := newGroup(t, o, func(ctx context.Context, m *handler.Task) error {
+			if m.Offset == 0 {
+				return deaf(time.Hour)(ctx, m)
+			}
+			return nil
+		})
+		m := newMemberSession()
+		m.limit = limit
+		g.s = m.session
+		r := &rejoining{group: g, t: t, member: m}
+		for i := range 1000 {
+			key := []byte("hot")
+			if i%2 == 1 {
+				key = nil
+			}
+			r.log = append(r.log, &sarama.ConsumerMessage{Topic: topic, Offset: int64(i), Key: key, Value: []byte("v")})
+		}
+		r.assign(0)
+		r.start()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if !r.claim.isPaused() {
+			t.Fatalf("not crowded: %+v", r.Status())
+		}
+		r.endSession(sarama.ErrRebalanceInProgress)
+		r.member.limit = limit
+		r.assign(0)
+		c := newClaim(0, 0)
+		c.initial, c.end = sarama.OffsetOldest, 10_005
+		c.put(10_000, 10_005)
+		r.consumeIn(r.member, c)
+		time.Sleep(10 * time.Hour)
+		synctest.Wait()
+		if got := r.s.committed(0); got != 10_005 || c.isPaused() {
+			t.Errorf("nine hours after the last task of what is gone: committed %d, want 10005; paused %v, %+v", got, c.isPaused(), r.Status().Claims)
+		}
+		r.group.end()
+	})
 }

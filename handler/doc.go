@@ -14,7 +14,8 @@
 // the partition are done; what is finished beyond that is written into the commit's metadata and not run again. An error, a panic and
 // runtime.Goexit are failures: the task is tried again in its place after a pause that grows (package retry), and nothing passes it
 // whose order counts. Options.Order says what that is: the partition ([ByPartition], one task of it at a time), the key ([ByKey]), or
-// nothing ([None]). As many tasks run at the same time as there are slots.
+// nothing ([None]). As many tasks run at the same time as there are slots. Between two attempts a task has no slot; then those of a claim
+// that are tried again and those that wait take turns, so that neither starves the other.
 //
 // A handler need not know about rebalances, but it should obey its context, which ends when its time is over:
 //
@@ -29,38 +30,32 @@
 //
 // # How a message flows
 //
-//	Messages() --> intake.go --> settle.go --> pool.go: ring of ready claims --> runner.go --> exec.go --> Handle
-//	               receive       exchange      serial.go, fanned.go: what may         one goroutine = one slot;
-//	               begin.go, adopt.go  ^       start (internal/schedule)              pulls runs of tasks
-//	               aside.go        |   |
-//	                  |            |   |                                               |
-//	               room.go         |   '----------------- results <--------------------' claim.go
-//	               pause, resume   v
-//	                            account.go: what is finished (internal/offset)
-//	                               |
-//	                            commit: marks.go over a plain sarama session, internal/commit under package consumer
+//	Messages() --> the claim's loop --> what may start, by Options.Order --> slots: a goroutine each --> Handle
+//	                |    ^                                                                                |
+//	                |    '----------------------------------- results -----------------------------------'
+//	                '--> what is finished --> commit
 //
-// One loop owns a claim (loop.go): it alone receives, settles, commits and decides. It shares with the runners what lies under the
-// pool's one lock (pool.go, claim.go), which is held for a moment and never over a call or a channel. Short tasks are handed over in
-// runs of up to 64, long ones singly. There is no goroutine, timer or channel operation for each message; the context of a task
-// (internal/task) is made when somebody asks for its channel.
+// One loop owns a claim: it alone receives, settles, commits and decides. It shares one short lock with the slots, which is never held over
+// a call or a channel. Short tasks are handed over in runs of up to 64, long ones singly. There is no goroutine, timer or channel operation
+// for each message; the context of a task is made when somebody asks for its channel. ARCHITECTURE.md says which file does what.
 //
 // # What happens at a rebalance
 //
-//	an assignment without the partition  (ownership.go; with BalanceStrategies)       \
-//	the session's context ends           (eager, stop, lost heartbeats; causes.go)     > loop.go: run ends
-//	Messages() is closed                 (cooperative; also when a stream breaks)     /        |
-//	                                                                                           v
-//	release.go: results first -> nothing starts any more, what was queued is dropped -> grace (wait.go, reason.go)
+//	an assignment without the partition  (with BalanceStrategies)              \
+//	the session's context ends           (eager, stop, lost heartbeats)         > the claim takes no more
+//	Messages() is closed                 (cooperative; or a stream breaks)     /        |
+//	                                                                                    v
+//	results first -> nothing starts any more, what was queued is dropped -> grace
 //	            -> contexts cancelled with a cause -> a moment to return -> last commit -> ConsumeClaim returns
-//	            a task that still runs is a stray: it keeps its slot and its partition, and its result is dropped (failure.go)
+//	            a task that still runs is a stray: it keeps its slot and its partition, and its result is dropped
 //
 // The same path is the way out at a stop and when the membership is lost; only the [Reason], and with it the grace, differs.
 //
 // Where the session ends and the partition may come back to this member, tasks that do not end in the grace are not cancelled: they go
-// on (linger.go) and the next claim of the partition takes them over (adopt.go), whether or not their messages are delivered again. An
-// assignment without the partition cancels them at once. A claim that goes on although its member has missed a generation first looks
-// whether somebody else has had the partition (prove.go). All of it needs the strategies of [GroupHandler.BalanceStrategies], one alone.
+// on, and the next claim of the partition takes them over, whether or not their messages are delivered again. An assignment without the
+// partition cancels them at once. With [GroupHandler.WorkPreserving], which BalanceStrategies makes by itself, the leader leaves partitions
+// where they are on which a task runs: see G13. A claim that goes on although its member has missed a generation first looks whether somebody else has
+// had the partition. All of it needs the strategies of [GroupHandler.BalanceStrategies], one alone.
 //
 // # What it promises
 //
@@ -70,7 +65,8 @@
 //     succeeded. Nothing is ever skipped: a message that fails is tried again until it succeeds.
 //   - G2 Committed never passes the gap-free prefix of finished messages. What finished beyond it is in the commit's metadata, and is not
 //     run again by whoever reads that: package consumer. Where the map of it would not fit into a commit (4,096 bytes hold any pattern
-//     of 25,000 offsets, and a million finished ones behind a few that are not), intake waits.
+//     of 25,000 offsets, and many more where few are unfinished), intake waits; and so it does, whatever the map, once 100,000 messages
+//     are delivered from the first unfinished one on: a new owner has to read them again, to pass them over.
 //   - G3 A rebalance waits for no task beyond the plan's Grace: ConsumeClaim returns within a second after it, even if every task hangs
 //     and ignores its context. Nothing starts after the end of the session or, with the strategies of
 //     [GroupHandler.BalanceStrategies], after an assignment that lacks the partition. The pause before a retry holds nothing up.
@@ -80,14 +76,18 @@
 //   - G6 Order: the tasks of a partition, or of a key, start in the order of their offsets and never overlap, not even with a task of an
 //     earlier claim in this process. Without order they start in that of their offsets, but for retries.
 //   - G7 A panic, a runtime.Goexit or a stubborn task takes down neither the process nor another task. A panic is logged once an attempt,
-//     with its stack. A task that hangs holds its slot and its partition, and nothing else.
+//     with its stack. A task that hangs holds its slot and its key or partition (once it was given up, its partition in any order), and
+//     nothing else.
 //   - G8 A cancellation is not a failure: no attempt is counted and nothing is logged as one. A panic is logged in any case.
 //   - G9 Memory is bounded: each claim holds at most the plan's BacklogMessages (at least 10,000 by key and without order, where running
 //     tasks do not count) or BacklogBytes, whichever is reached first, and what one fetch brings beyond that; all claims together hold
 //     at most Options.BacklogBytes. Then fetching pauses, and Messages is received all the same. Long tasks get a copy of their message,
 //     so that none keeps a whole fetch response alive.
 //   - G10 Stopping is bounded: running tasks get the plan's StopGrace. Their contexts end after it, or at its start where they are too long
-//     to be waited for ([config.Plan].StopCancelFirst). A second after the grace at most, those that still run are given up. Idle claims return at once.
+//     to be waited for ([config.Plan].StopCancelFirst). A second after the grace at most, those that still run are given up. Idle claims
+//     return at once.
+//   - G13 A planned change interrupts no running task, where all members offer [GroupHandler.WorkPreserving] alone. A partition that has
+//     to move starts nothing more ([ClaimStatus].HandingOver) and moves when its tasks have ended, or are past the plan's HoldLimit.
 //
 // # What is weaker over a plain sarama group
 //
@@ -104,6 +104,8 @@
 //     wrapped and has lost its Pause and Resume methods is not received from while its backlog is full; a cooperative revocation is
 //     then heard late, unless the strategies are those of [GroupHandler.BalanceStrategies].
 //   - During a stop sarama tells nobody of a rebalance that comes up: it waits for running tasks up to StopGrace.
+//   - The round in which an idle partition moves is asked for by the end of its claim, which ends the session; a member that stops does not
+//     drain; and a task past the HoldLimit is stopped in the next round that comes for another reason.
 //   - Running tasks go on between two sessions only when the session has ended in order, and for no longer than the plan's Lease. They are
 //     adopted if member id and generation prove it and the claim starts where the one before has marked.
 //   - The metadata of a commit cannot be read: what had finished beyond the committed offset is run again after a restart, and by the

@@ -16,7 +16,8 @@ func (r *runner) exec() {
 		if i = r.next.Add(1) - 1; i >= n { // the end, or the rest was taken back
 			break
 		}
-		if intake.Err() != nil { // the loop may not have seen it yet, and nothing starts after a revocation
+		// The loop may not have seen it yet, and nothing starts after a revocation, nor where the process was frozen until the lease was over.
+		if intake.Err() != nil || i == 0 && r.overdue != nil && r.overdue() {
 			r.giveBack(i)
 			break
 		}
@@ -97,8 +98,9 @@ func (r *runner) report(i int32, t *Task, err error, elapsed time.Duration) {
 	r.pool.mu.Lock()
 	outcome := r.settleLocked(i + 1)
 	c := r.claim
+	tell := outcome == Stray && c.tellsLocked(r)
 	r.pool.mu.Unlock()
-	if outcome == Stray {
+	if tell {
 		c.tellLate(&late{task: t, err: err, elapsed: elapsed})
 	}
 	r.pool.hooks.ended(TaskEnd{Message: t.ConsumerMessage, Outcome: outcome, Err: err, Attempt: int(t.attempt), Elapsed: elapsed})

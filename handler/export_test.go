@@ -1,5 +1,11 @@
 package handler
 
+import (
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/internal/strategy"
+)
+
 // Entries is how many entries all maps have together that know partitions.
 func (g *GroupHandler) Entries() int {
 	g.mu.Lock()
@@ -22,4 +28,9 @@ func (g *GroupHandler) Leftovers() (held int64, stray, parting, running int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.held, p.stray, p.parting, p.running
+}
+
+// Preserving is the strategy of this member that leaves running tasks alone.
+func (g *GroupHandler) Preserving(p sarama.RebalanceProtocol) *strategy.Preserving {
+	return strategy.NewPreserving(voice{g}, p)
 }

@@ -35,6 +35,13 @@ func (l *loop) tellFailure(f *failure, pause time.Duration) {
 	l.logger.LogAttrs(context.Background(), levelOf(f.err, slog.LevelWarn), "task failed: "+again, attrs...)
 }
 
+// tellsLocked says that the return of a stray is told by itself. What returns at once when the partition has not come back is told by its
+// loop, after what has led to it; a panic is told in any case.
+func (c *claim) tellsLocked(r *runner) bool {
+	_, panicked := r.err.(*PanicError) //nolint:errorlint // made by the runner, not wrapped
+	return !c.parting || panicked
+}
+
 // tellLate says what became of a task that was given up; s is nil when there is none.
 func (c *claim) tellLate(s *late) {
 	if s == nil {

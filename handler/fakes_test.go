@@ -2,10 +2,12 @@ package handler_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -130,6 +132,12 @@ type memberSession struct {
 	release  func(context.Context)
 	settle   func(context.Context) error
 	limit    int // of a text
+	trusted  []int32
+	overdue  atomic.Bool
+	restarts int
+	yields   int
+	draining bool
+	rejoins  []error
 }
 
 var _ member.Session = (*memberSession)(nil)
@@ -147,8 +155,31 @@ func (m *memberSession) another() *memberSession {
 	return next
 }
 
+func (m *memberSession) Draining() bool           { return m.draining }
+func (m *memberSession) StopGrace() time.Duration { return time.Hour * 24 * 365 }
+
+func (m *memberSession) Yield() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.yields++
+}
+
+func (m *memberSession) Rejoin(cause error) {
+	m.mu.Lock()
+	m.rejoins = append(m.rejoins, cause)
+	m.mu.Unlock()
+	m.cancel(cause)
+}
+
 func (m *memberSession) Work() context.Context { return m.work }
-func (m *memberSession) Stopping() bool        { return m.stopping }
+func (m *memberSession) Overdue() bool         { return m.overdue.Load() }
+
+// errStopped is the cause with which a test stops a member.
+var errStopped = errors.New("the test stops the member")
+
+func (m *memberSession) Stopping() bool {
+	return m.stopping || errors.Is(context.Cause(m.ctx), errStopped)
+}
 
 func (m *memberSession) Committer(_ string, partition int32) member.Committer {
 	return committer{m, partition}
@@ -193,6 +224,12 @@ func (c committer) Settled(ctx context.Context) error {
 		return c.m.settle(ctx)
 	}
 	return nil
+}
+
+func (c committer) Trust(generation int32) {
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	c.m.trusted = append(c.m.trusted, generation)
 }
 
 func (c committer) MaxMetadata() int { return c.m.limit }

@@ -26,35 +26,47 @@ type GroupHandler struct {
 var _ sarama.ConsumerGroupHandler = (*GroupHandler)(nil)
 
 // BalanceStrategies wraps strategies so that the handler hears each assignment before sarama acts on it: a revoked partition then
-// stops starting tasks at once, and a partition whose stream broke is told from one that was revoked. Without arguments it wraps
-// the strategy of the plan: cooperative-sticky, or sticky when the plan is eager. Set the result as
-// Consumer.Group.Rebalance.GroupStrategies. Like sarama's cooperative-sticky it must not be shared between groups.
+// stops starting tasks at once, and a partition whose stream broke is told from one that was revoked. Without arguments it is
+// [GroupHandler.WorkPreserving] alone. Set the result as Consumer.Group.Rebalance.GroupStrategies. Where strategies of more than one name
+// were wrapped, be it in several calls, the group counts as a mixed one, in which no task goes on between two claims. It must not be
+// shared between groups.
 func (g *GroupHandler) BalanceStrategies(s ...sarama.BalanceStrategy) []sarama.BalanceStrategy {
 	if len(s) == 0 {
-		s = []sarama.BalanceStrategy{g.defaultStrategy()}
+		s = []sarama.BalanceStrategy{g.WorkPreserving()}
 	}
 	wrapped := make([]sarama.BalanceStrategy, len(s))
 	for i, one := range s {
-		wrapped[i] = strategy.Heard(one, g.heard.hear)
+		if _, ours := one.(*strategy.Preserving); ours {
+			wrapped[i] = one
+			continue
+		}
+		wrapped[i] = strategy.Heard(one, voice{g}.assignedByOther)
 	}
-	g.heard.offer(len(s))
+	g.heard.offer(s)
 	return wrapped
 }
 
-func (g *GroupHandler) defaultStrategy() sarama.BalanceStrategy {
+// WorkPreserving is this library's own balance strategy, named "evenkeel" in the group: it takes no partition from a member in the middle
+// of a task. Idle partitions move at once towards balance; a busy one moves when its task has ended, or been cancelled past the plan's
+// HoldLimit (over a plain sarama group in the next round that comes for another reason). All members of the group have to offer it, and it rebalances by the plan's protocol. Where a group migrates from another
+// strategy, or back, pass it to [GroupHandler.BalanceStrategies] before the other one.
+func (g *GroupHandler) WorkPreserving() sarama.BalanceStrategy {
+	protocol := sarama.RebalanceProtocolCooperative
 	if g.opts.Plan.Input.Eager {
-		return sarama.NewBalanceStrategySticky()
+		protocol = sarama.RebalanceProtocolEager
 	}
-	return sarama.NewBalanceStrategyCooperativeSticky()
+	return strategy.NewPreserving(voice{g}, protocol)
 }
 
 // TopicReplaced ends what goes on of a topic between two claims, and is for a topic that was deleted and created again: its offsets are
-// those of another log. Package consumer calls it where the cluster tells topics apart.
+// those of another log. What was committed of it until then counts for nothing, which is remembered by topic; over a plain sarama group,
+// where nobody can read a commit, it is not. Package consumer calls it where the cluster tells topics apart.
 func (g *GroupHandler) TopicReplaced(topic string) { g.heard.topicReplaced(topic) }
 
 // Setup implements sarama.ConsumerGroupHandler: tasks of partitions that the session does not have are cancelled. It returns nil.
 func (g *GroupHandler) Setup(s sarama.ConsumerGroupSession) error {
 	g.heard.begin(s.Claims(), s.GenerationID())
+	g.pool.sessionBegins()
 	return nil
 }
 
@@ -83,15 +95,21 @@ func (g *GroupHandler) ConsumeClaim(s sarama.ConsumerGroupSession, c sarama.Cons
 	return nil
 }
 
+// newLoop notes where the log ends before anything else: sarama has just compared the commit with that, and each fetch moves the mark on. A
+// log that was replaced, and grows beyond the commit while the claim reads it, would look as if the commit were of its own.
 func (g *GroupHandler) newLoop(s sarama.ConsumerGroupSession, c sarama.ConsumerGroupClaim) *loop {
+	logEnd := c.HighWaterMarkOffset()
 	source, _ := c.(pauser)
 	committer := g.committerOf(s, c)
 	plan := g.opts.Plan
 	l := &loop{
 		claim: newClaim(s.Context(), c, g.pool), group: s, session: s.Context(), work: workOf(s), heard: g.heard,
-		messages: c.Messages(), committer: committer, plan: plan, retry: g.opts.Retry,
+		messages: c.Messages(), logEnd: logEnd, committer: committer, plan: plan, retry: g.opts.Retry,
 		doubted: make(chan struct{}, 1), recalled: make(chan struct{}), gone: make(chan struct{}), lingered: make(chan struct{}),
 		alarm: newAlarm(), open: true, first: true, lastCommit: -plan.CommitInterval,
+	}
+	if own, ok := s.(member.Session); ok {
+		l.overdue, l.draining = own.Overdue, own.Draining()
 	}
 	l.account = account{limit: committer.MaxMetadata(), bare: plainSession(committer), next: -1}
 	l.room = l.newRoom(source)

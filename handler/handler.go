@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
@@ -48,13 +49,14 @@ type Options struct {
 	// Logger hears of failures (warning, a panic as an error), strays, lost messages and, at level debug, of each claim's end.
 	// Default: slog.Default().
 	Logger *slog.Logger
-	// Hooks are values that implement one or more of the hook interfaces of this package; one that implements none is refused. Default: none.
+	// Hooks are values that implement one or more of the hook interfaces of this package. One that implements none is refused, and one
+	// with a method that has the name of a hook's and other parameters. Default: none.
 	Hooks []any
 }
 
 // New checks the options and returns the handler for sarama's Consume. It starts nothing.
 //
-// Errors wrap [ErrOptions] and name the field and what to put there: no handler, a nil one inside the interface, no plan, negative
+// Errors wrap [ErrOptions] and name each faulty field and what to put there: no handler, a nil one inside the interface, no plan, negative
 // slots, an invalid retry policy, a hook that implements no hook interface.
 func New(h Handler, o Options) (*GroupHandler, error) {
 	if err := check(h, o); err != nil {
@@ -70,25 +72,24 @@ func New(h Handler, o Options) (*GroupHandler, error) {
 	}, nil
 }
 
+// check finds all faults.
 func check(h Handler, o Options) error {
-	switch {
-	case isNil(h):
-		return fmt.Errorf("%w: the handler is nil: pass a handler.Func or a value with a Handle method", ErrOptions)
-	case o.Plan == nil || o.Plan.Input.Expected == 0:
-		return fmt.Errorf("%w: Plan is empty: derive one with config.For(how long a task usually takes)", ErrOptions)
-	case o.Slots < 0:
-		return fmt.Errorf("%w: Slots is %d: set how many tasks may run at once, or 0 for one a claimed partition", ErrOptions, o.Slots)
+	fault := func(found bool, format string, args ...any) error {
+		if !found {
+			return nil
+		}
+		return fmt.Errorf("%w: "+format, append([]any{ErrOptions}, args...)...)
 	}
-	if o.BacklogBytes < 0 {
-		return fmt.Errorf("%w: BacklogBytes is %d: set a number of bytes, or 0 for %d", ErrOptions, o.BacklogBytes, defaultMemory)
-	}
-	if err := o.checkOrder(); err != nil {
-		return err
-	}
-	if err := o.Retry.Validate(); err != nil {
-		return fmt.Errorf("%w: Retry: %w", ErrOptions, err)
-	}
-	return checkHooks(o.Hooks)
+	retries := o.Retry.Validate()
+	return errors.Join(
+		fault(isNil(h), "the handler is nil: pass a handler.Func or a value with a Handle method"),
+		fault(o.Plan == nil || o.Plan.Input.Expected == 0, "Plan is empty: derive one with config.For(how long a task usually takes)"),
+		fault(o.Slots < 0, "Slots is %d: set how many tasks may run at once, or 0 for one a claimed partition", o.Slots),
+		fault(o.BacklogBytes < 0, "BacklogBytes is %d: set a number of bytes, or 0 for %d", o.BacklogBytes, defaultMemory),
+		o.checkOrder(),
+		fault(retries != nil, "Retry: %w", retries),
+		checkHooks(o.Hooks),
+	)
 }
 
 // isNil finds a nil function or pointer inside an interface too: it would panic at the first message.

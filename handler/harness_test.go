@@ -41,7 +41,7 @@ func newGroup(tb testing.TB, o handler.Options, f handler.Func) *group {
 		tb.Fatal(err)
 	}
 	g.GroupHandler = h
-	g.strategy = h.BalanceStrategies()[0].(sarama.OnAssignmentBalanceStrategy)
+	g.strategy = h.BalanceStrategies(sarama.NewBalanceStrategyCooperativeSticky())[0].(sarama.OnAssignmentBalanceStrategy)
 	return g
 }
 
@@ -61,7 +61,7 @@ func (g *group) consumeIn(s sarama.ConsumerGroupSession, c sarama.ConsumerGroupC
 
 // end stops the group and waits for all that it has started.
 func (g *group) end() {
-	g.s.cancel(nil)
+	g.s.cancel(errStopped)
 	g.claims.Wait()
 	if err := g.Wait(context.Background()); err != nil {
 		g.t.Errorf("Wait: %v", err)

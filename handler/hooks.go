@@ -1,8 +1,10 @@
 package handler
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -29,8 +31,9 @@ type ClaimStartHook interface{ OnClaimStart(c Claim) }
 // ClaimEndHook hears that this member gives a partition up, after the last commit and before ConsumeClaim returns.
 type ClaimEndHook interface{ OnClaimEnd(e ClaimEnd) }
 
-// GapHook hears that a committed offset no longer exists on the partition, so that messages were lost before they were read.
-// Package consumer can tell; over a plain sarama group it is never called, since sarama does not say what was committed.
+// GapHook hears that a committed offset no longer exists on the partition, so that messages were lost before they were read; also where
+// a claim takes over tasks that went on meanwhile, unless their own messages are all that is gone. Package consumer can tell; over a
+// plain sarama group it is never called, since sarama does not say what was committed.
 type GapHook interface{ OnGap(g Gap) }
 
 // Outcome is how a task ended.
@@ -42,9 +45,11 @@ const (
 	// Failed: the handler returned an error, panicked or called Goexit. The message is tried again, by this member or by the next
 	// owner of the partition.
 	Failed
-	// Cancelled: the handler did not return nil after its context was cancelled. Nothing is counted against the message.
+	// Cancelled: the handler did not return nil after its context was cancelled, and has returned in the time that such a task has: 25 ms,
+	// or what is left of a grace, and up to a second more at a stop. Nothing is counted against the message.
 	Cancelled
-	// Stray: the handler returned after its partition was given up. The result is dropped, whatever it is.
+	// Stray: the handler returned later, when its partition was given up, or it returned nil although the partition had gone elsewhere.
+	// The result is dropped, whatever it is.
 	Stray
 )
 
@@ -58,7 +63,7 @@ type TaskEnd struct {
 	Message *sarama.ConsumerMessage // that was handled
 	Outcome Outcome                 // what became of the result
 	Err     error                   // of the handler; a *PanicError after a panic, ErrGoexit after runtime.Goexit
-	Attempt int                     // 1 for the first in this claim
+	Attempt int                     // 1 for the first in this claim; a task that was taken over keeps its number
 	Elapsed time.Duration           // of the handler call
 }
 
@@ -109,16 +114,23 @@ func sortHooks(values []any, logger *slog.Logger) *hooks {
 	return h
 }
 
-// checkHooks refuses a value that would never be called: a method with a slip of the pen is silent otherwise.
+// hookKinds are the interfaces of which a hook implements one at least.
+func hookKinds() []reflect.Type {
+	return []reflect.Type{
+		reflect.TypeFor[TaskStartHook](), reflect.TypeFor[TaskEndHook](), reflect.TypeFor[ClaimStartHook](), reflect.TypeFor[ClaimEndHook](),
+		reflect.TypeFor[GapHook](),
+	}
+}
+
+// checkHooks refuses a value that would never be called, or not by each of its methods: a slip of the pen is silent otherwise.
 func checkHooks(values []any) error {
+	var faults []error
 	for i, v := range values {
-		switch v.(type) {
-		case TaskStartHook, TaskEndHook, ClaimStartHook, ClaimEndHook, GapHook:
-		default:
-			return fmt.Errorf("%w: Hooks[%d] is a %T, which implements no hook interface: give it the method of one, OnTaskEnd(handler.TaskEnd) for example", ErrOptions, i, v)
+		if what := hook.Fault(v, hookKinds(), "OnTaskEnd(handler.TaskEnd)"); what != "" {
+			faults = append(faults, fmt.Errorf("%w: Hooks[%d] %s", ErrOptions, i, what))
 		}
 	}
-	return nil
+	return errors.Join(faults...)
 }
 
 // perTask says whether somebody wants to hear of each task.

@@ -154,7 +154,7 @@ func TestHookThatPanicsDisturbsNothing(t *testing.T) {
 		c.put(5, 8)
 		done := g.consumeIn(m, c)
 		time.Sleep(time.Minute)
-		m.cancel(nil)
+		m.cancel(errStopped)
 		<-done
 		if got := m.committed(0); got != 8 {
 			t.Errorf("committed %d, want 8", got)
@@ -196,7 +196,7 @@ func TestGapIsTold(t *testing.T) {
 			c.put(500, 503)
 			done := g.consumeIn(m, c)
 			time.Sleep(time.Minute)
-			m.cancel(nil)
+			m.cancel(errStopped)
 			<-done
 			if !slices.Equal(heard.list, test.want) {
 				t.Errorf("committed %d: heard %+v, want %+v", test.stored, heard.list, test.want)
@@ -222,7 +222,7 @@ func TestCommitThatIsFoundLateIsKept(t *testing.T) {
 		c.initial, c.end = sarama.OffsetOldest, 5
 		done := g.consumeIn(m, c)
 		time.Sleep(time.Minute)
-		m.cancel(nil)
+		m.cancel(errStopped)
 		<-done
 		g.wantStarted(3, 4)
 		if len(m.marks) == 0 || slices.Min(m.marks) < 3 || m.committed(0) != 5 {

@@ -29,15 +29,18 @@ func closeIf(c chan struct{}) {
 	}
 }
 
-// parted says that c has seen its tasks off, false when it had done so already.
-func (p *pool) parted(c *claim) (first bool) {
+// parted says that the tasks of c have had their moment to return, and how many are left, which are told of one by one from now on. first is
+// false when it was known already.
+func (p *pool) parted(c *claim) (first bool, left int) {
 	p.mu.Lock()
-	if first = c.parting; first {
+	first, left = c.parting, c.flight
+	if first {
 		c.parting = false
 		p.parting--
+		p.counts.Abandoned += int64(left)
 	}
 	idle := p.idleLocked()
 	p.mu.Unlock()
 	closeIf(idle)
-	return first
+	return first, left
 }

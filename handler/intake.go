@@ -45,6 +45,7 @@ func (l *loop) take(batch []*sarama.ConsumerMessage) {
 	}
 	batch = l.deliver(batch)
 	l.start(batch)
+	l.tryAwaited()
 	if len(batch) == 0 && l.account.dirty { // nothing to run, and the commit may go on past what is no longer there
 		l.exchange()
 	}
@@ -69,7 +70,7 @@ func (l *loop) start(batch []*sarama.ConsumerMessage) {
 func (l *loop) deliver(batch []*sarama.ConsumerMessage) []*sarama.ConsumerMessage {
 	n := 0
 	for i, m := range batch {
-		if len(l.aside) > 0 || l.account.crowded(m.Offset) {
+		if len(l.aside) > 0 || l.account.crowdedBy(m.Offset) {
 			l.setAside(batch[i:])
 			break
 		}
@@ -83,6 +84,9 @@ func (l *loop) deliver(batch []*sarama.ConsumerMessage) []*sarama.ConsumerMessag
 
 // accept says whether a message has to be handled.
 func (l *loop) accept(m *sarama.ConsumerMessage) bool {
+	if l.account.reset {
+		l.afterReset(m.Offset)
+	}
 	fresh, mine := l.account.deliver(m.Offset)
 	switch {
 	case mine == nil:

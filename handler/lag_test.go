@@ -68,7 +68,7 @@ func TestLagCountsFromACommitThatWasFoundLate(t *testing.T) {
 		c.put(0, 17)
 		done := g.consumeIn(m, c)
 		wantLag(t, g, 5)
-		m.cancel(nil)
+		m.cancel(errStopped)
 		<-done
 		g.end()
 	})
@@ -87,9 +87,9 @@ func TestStatusAsJSON(t *testing.T) {
 		g.consume(c)
 		time.Sleep(90*time.Second + time.Microsecond)
 		got, err := json.Marshal(g.Status())
-		want := `{"started":2,"succeeded":1,"failed":0,"panicked":0,"cancelled":0,"strays":0,"abandoned":0,"running":1,"stray":0,"kept":0,` +
+		want := `{"started":2,"succeeded":1,"failed":0,"panicked":0,"cancelled":0,"strays":0,"abandoned":0,"wasted_task_seconds":0,"running":1,"stray":0,"kept":0,` +
 			`"claims":[{"topic":"reports","partition":3,"backlog":1,"bytes":1,"paused":false,"finished":1,"lag":4,"retrying":false,` +
-			`"blocked":false,"tasks":[{"offset":1,"attempt":1,"age":"1m30s"}],"age":"1m30s"}]}`
+			`"blocked":false,"handing_over":false,"tasks":[{"offset":1,"attempt":1,"age":"1m30s"}],"age":"1m30s"}]}`
 		if err != nil || string(got) != want {
 			t.Errorf("%v\n%s, want\n%s", err, got, want)
 		}

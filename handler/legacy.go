@@ -11,8 +11,9 @@ type LegacyHandler interface {
 // Legacy adapts a [LegacyHandler]; name is passed to it with each message. Key and value are copied; nil becomes "". Its errors are
 // retried as those of any handler.
 //
-// Such a handler does not see its context: it cannot be cancelled, so a rebalance or a stop that finds it running waits out the grace
-// and drops its result. With Slots 1 it is called strictly one message at a time. A nil h makes a nil Handler, which [New] refuses.
+// Such a handler does not see its context and cannot be cancelled. A rebalance or a stop waits for it until the grace is over.
+// Where the partition may come back to this member the handler then goes on, and its result counts when it does, as with any handler; else
+// the result is dropped. With Slots 1 it is called strictly one message at a time. A nil h makes a nil Handler, which [New] refuses.
 func Legacy(name string, h LegacyHandler) Handler {
 	if isNil(h) {
 		return nil // New names the fault

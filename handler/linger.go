@@ -54,7 +54,8 @@ func (l *loop) lastWord(last context.Context, tasks int) {
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
 	if !l.left {
-		l.backlog, l.bytes = l.carriesLocked()
+		held, bytes := l.carriesLocked()
+		l.backlog, l.bytes = held+l.claim.ended.n, bytes+l.claim.ended.bytes // what has ended is taken out when it is taken over
 		l.weighLocked()
 	}
 }
@@ -128,8 +129,19 @@ func (l *loop) lingerLimit() <-chan time.Time {
 // settleLingering commits what has ended with the generation of the claim: the broker decides. Over a plain sarama session there is no
 // such commit, and the next claim makes it.
 func (l *loop) settleLingering() {
+	l.rest()
 	if now := l.exchange(); l.account.dirty && !l.mute {
 		l.commit(now)
+	}
+}
+
+// rest notes that no task goes on any more, so that the next owner has nobody to wait for. What was given up may run for a moment yet.
+func (l *loop) rest() {
+	l.pool.mu.Lock()
+	rests := l.flight == 0 && !l.left
+	l.pool.mu.Unlock()
+	if rests && l.account.running {
+		l.account.running, l.account.dirty = false, true
 	}
 }
 
@@ -151,22 +163,24 @@ func (l *loop) seeOff() {
 		return
 	}
 	l.awaitReturn(shortWindDown, nil, func() {}) // results count for nothing
+	first, left := l.pool.parted(l.claim)
+	if !first {
+		return
+	}
 	level, text := slog.LevelInfo, "the partition has not come back: its running tasks were cancelled, and the next owner runs them again"
-	if l.flying() {
+	if left > 0 {
 		level, text = slog.LevelWarn, "a task of a partition that has not come back did not return when its context was cancelled: its result will be dropped"
 	}
-	if l.pool.parted(l.claim) {
-		l.logger.LogAttrs(context.Background(), level, text)
-	}
+	l.logger.LogAttrs(context.Background(), level, text)
 }
 
 func (l *loop) giveUpTasks(cause error) {
 	l.pool.mu.Lock()
-	if l.claim.kept && l.pool.leaveLocked(l.claim) > 0 {
-		l.parting = true
-		l.pool.parting++
+	if l.claim.kept {
+		l.pool.leaveLocked(l.claim)
 	}
 	l.pool.mu.Unlock()
+	l.pool.tellRoom()
 	l.cancelTasks(cause)
 }
 

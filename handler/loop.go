@@ -28,18 +28,21 @@ type loop struct {
 	work      context.Context // ends when the member has to stop all tasks at once
 	heard     *ownership
 	messages  <-chan *sarama.ConsumerMessage
+	logEnd    int64 // when sarama chose where the claim starts, see newLoop
 	committer member.Committer
 	plan      *config.Plan
 	retry     retry.Policy
 
-	predecessor *loop         // the claim before, whose tasks go on
-	mute        bool          // commits would come too late: a plain session has ended, or the partition is somebody else's
-	doubted     chan struct{} // 1: a generation was missed while the claim is held
-	dispossess  error         // somebody else has had the partition then
-	recalled    chan struct{} // closed by the next claim, which takes over
-	gone        chan struct{} // closed when the partition has gone elsewhere
-	lingered    chan struct{} // closed when the loop does not linger any more
-	unanswered  bool          // its last commit had no answer by then
+	predecessor *loop              // the claim before, whose tasks go on
+	mute        bool               // commits would come too late: a plain session has ended, or the partition is somebody else's
+	doubted     chan struct{}      // 1: a generation was missed while the claim is held
+	interrupt   context.CancelFunc // ends what waits for an answer that says nothing after a doubt; under the pool's lock
+	dispossess  error              // somebody else has had the partition then
+	eviction    error              // why the claim gives its tasks up although the partition is ours
+	recalled    chan struct{}      // closed by the next claim, which takes over
+	gone        chan struct{}      // closed when the partition has gone elsewhere
+	lingered    chan struct{}      // closed when the loop does not linger any more
+	unanswered  bool               // its last commit had no answer by then
 
 	alarm   *alarm
 	resting bool // ends of tasks are left alone for a moment
@@ -67,6 +70,8 @@ func (l *loop) run() {
 		l.predecessor = nil // or each claim would hold all before it
 		l.adopt(old)
 	}
+	l.hasEntered()
+	l.beginAtOnce()
 	for l.open {
 		wake := l.wake
 		if l.resting {
@@ -85,6 +90,14 @@ func (l *loop) run() {
 			l.open = false
 		}
 	}
+}
+
+// hasEntered looks whether the partition is idle that is to be handed over: what goes on there is ours by now.
+func (l *loop) hasEntered() {
+	l.pool.mu.Lock()
+	l.entered = true
+	l.pool.mu.Unlock()
+	l.signal()
 }
 
 // workEnded stops starts and cancels tasks, whatever the loop is at: it may be at a log or a hook that takes its time.
@@ -116,7 +129,13 @@ func (l *loop) ring() {
 	if due[atLook] {
 		l.lookAfter(now)
 	}
-	if due[atLook] || due[atCommit] {
+	if due[atHold] {
+		l.pastHold()
+	}
+	if due[atYield] {
+		l.yieldBySession()
+	}
+	if due[atLook] || due[atCommit] || due[atHold] {
 		l.exchange()
 		l.deliverAside()
 	}

@@ -52,6 +52,9 @@ func (m *marks) Store(_ context.Context, p member.Position) error {
 // Settled implements member.Committer: nobody tells what becomes of a mark.
 func (m *marks) Settled(context.Context) error { return nil }
 
+// Trust implements member.Committer: sarama's session commits with what it knows.
+func (m *marks) Trust(int32) {}
+
 // MaxMetadata implements member.Committer.
 func (m *marks) MaxMetadata() int { return m.limit }
 

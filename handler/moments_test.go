@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -182,4 +183,39 @@ func TestClaimsOfALongTaskDoNotPileUp(t *testing.T) {
 			r.group.end()
 		})
 	}
+}
+
+// A partition goes and comes back within a moment, five times, and its task is deaf: nothing overlaps, in any order.
+func TestAPartitionThatGoesAndComesBackAtOnce(t *testing.T) {
+	eachKind(t, func(t *testing.T, order handler.Order, plain bool) {
+		var mu sync.Mutex
+		running := map[int64]int{}
+		r := begin(t, ordered(t, order, 5), plain, func(ctx context.Context, m *handler.Task) error {
+			mu.Lock()
+			running[m.Offset]++
+			if running[m.Offset] > 1 {
+				t.Errorf("%d runs twice at once", m.Offset)
+			}
+			mu.Unlock()
+			time.Sleep(20 * time.Minute)
+			mu.Lock()
+			running[m.Offset]--
+			mu.Unlock()
+			return nil
+		}, "a", "b", "a", "b")
+		for range 5 {
+			time.Sleep(time.Minute)
+			r.endSession(sarama.ErrRebalanceInProgress)
+			r.assign(1)
+			r.assign(0)
+			r.start()
+		}
+		time.Sleep(10 * time.Hour)
+		synctest.Wait()
+		r.wantCommitted(0, 4)
+		if s := r.Status(); s.Stray != 0 || s.Kept != 0 || s.Running != 0 || s.Claims[0].Backlog != 0 {
+			t.Errorf("%+v", s)
+		}
+		r.group.end()
+	})
 }

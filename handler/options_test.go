@@ -16,6 +16,11 @@ import (
 	"github.com/evenkeel-go/evenkeel/handler/retry"
 )
 
+// byPointer has a method that looks like a hook's.
+type byPointer struct{}
+
+func (*byPointer) OnTaskEnd(*handler.TaskEnd) {}
+
 func TestNewNamesTheFault(t *testing.T) {
 	good := plan(t, config.Input{Expected: time.Minute})
 	var nobody *legacy
@@ -42,7 +47,8 @@ func TestNewNamesTheFault(t *testing.T) {
 		{"key slots", handler.Func(nothing), handler.Options{Plan: good, Order: handler.None, KeySlots: 2}, "KeySlots is 2 with order by none"},
 		{"negative key slots", handler.Func(nothing), handler.Options{Plan: good, Order: handler.ByKey, KeySlots: -2}, "KeySlots is -2"},
 		{"not a hook", handler.Func(nothing), handler.Options{Plan: good, Hooks: []any{noHook{}}}, "Hooks[0] is a handler_test.noHook"},
-		{"no hook", handler.Func(nothing), handler.Options{Plan: good, Hooks: []any{nil}}, "Hooks[0] is a <nil>"},
+		{"another event", handler.Func(nothing), handler.Options{Plan: good, Hooks: []any{&byPointer{}}}, "it has OnTaskEnd(*handler.TaskEnd); TaskEndHook wants OnTaskEnd(handler.TaskEnd)"},
+		{"no hook", handler.Func(nothing), handler.Options{Plan: good, Hooks: []any{nil}}, "Hooks[0] is nil: remove it"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			g, err := handler.New(test.h, test.o)

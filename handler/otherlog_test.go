@@ -2,6 +2,7 @@ package handler_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,6 +93,7 @@ func TestAnotherMessageReplacesAResult(t *testing.T) {
 		r.replace(func(m *sarama.ConsumerMessage) { m.Value = []byte("new") })
 		r.endSession(sarama.ErrRebalanceInProgress)
 		r.s.slowMarks(time.Minute)
+		r.member.ask = func(context.Context) { time.Sleep(time.Second) } // the message is there before the commit is known
 		r.assign(0)
 		r.start()
 		time.Sleep(20 * time.Minute)
@@ -130,6 +132,54 @@ func TestTheCommitGoesOnPastWhatRetentionTook(t *testing.T) {
 		synctest.Wait()
 		if got := r.s.committed(0); got != 10+n || c.isPaused() {
 			t.Errorf("committed %d, want %d; %d of %d started, paused %v, log %v", got, 10+n, r.seen.count(), n+1, c.isPaused(), r.logs.with("level=WARN"))
+		}
+		r.group.end()
+	})
+}
+
+// An adopted task has failed, and its next attempt is due when another message comes at its offset: it is not tried again.
+func TestAnotherMessageComesWhereARetryIsDue(t *testing.T) {
+	eachOrder(t, func(t *testing.T, order handler.Order) {
+		o := ordered(t, order, 1)
+		o.Retry.Initial, o.Retry.Max = time.Hour, time.Hour
+		var mu sync.Mutex
+		var ran []string
+		r := begin(t, o, false, func(ctx context.Context, m *handler.Task) error {
+			mu.Lock()
+			ran = append(ran, string(m.Value))
+			n := len(ran)
+			mu.Unlock()
+			switch {
+			case m.Partition == 1:
+				time.Sleep(10 * time.Hour)
+			case string(m.Value) == "v" && n == 1:
+				time.Sleep(10 * time.Minute)
+				return errTask
+			case string(m.Value) == "new":
+				return obedient(100*time.Hour)(ctx, m)
+			}
+			return nil
+		}, "a")
+		time.Sleep(time.Minute)
+		r.replace(func(m *sarama.ConsumerMessage) { m.Value = []byte("new") })
+		late := r.log
+		r.endSession(sarama.ErrRebalanceInProgress)
+		r.assign(0, 1)
+		r.log = nil // the fetch takes its time
+		r.start()
+		other := newClaim(1, 1)
+		r.consumeIn(r.member, other)
+		time.Sleep(2 * time.Hour) // the task has failed, its attempt is due, and the other partition has the slot
+		r.claim.messages <- late[0]
+		time.Sleep(20 * time.Hour)
+		synctest.Wait()
+		if got := r.s.committed(0); got != 0 {
+			t.Errorf("committed %d while the message at 0 has not been handled: ran %q, %+v", got, ran, r.Status().Claims)
+		}
+		for _, c := range r.Status().Claims {
+			if c.Backlog < 0 || c.Bytes < 0 {
+				t.Errorf("negative: %+v", c)
+			}
 		}
 		r.group.end()
 	})

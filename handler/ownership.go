@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/IBM/sarama"
+
 	"github.com/evenkeel-go/evenkeel/internal/member"
 	"github.com/evenkeel-go/evenkeel/internal/offset"
 	"github.com/evenkeel-go/evenkeel/internal/strategy"
@@ -17,8 +19,11 @@ type ownership struct {
 	mu         sync.Mutex
 	latest     strategy.Assignment
 	generation int32
-	mixed      bool // more than one strategy is offered, and another one than ours to hear may win a round
+	offered    string // name of the strategy that is offered
+	mixed      bool   // more than one is, and another one than ours to hear may win a round
 	chains     map[Claim]*chain
+	replaced   map[string]replacement // by topic, for each name that was used again
+	count      int64                  // the highest of our stamps
 }
 
 // chain is the ownership of a partition from one claim to the next, for as long as nobody else can have had it in between: the last
@@ -41,20 +46,36 @@ type title struct {
 	work     context.Context
 }
 
-// offer hears how many strategies are offered.
-func (o *ownership) offer(n int) {
+// offer hears which strategies are offered. Those of several calls may end up in one list; a second one of the same name is another try to
+// make the group.
+func (o *ownership) offer(s []sarama.BalanceStrategy) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.mixed = n > 1
+	name := s[0].Name()
+	o.mixed = o.mixed || len(s) > 1 || o.offered != "" && o.offered != name
+	o.offered = name
 }
 
-func newOwnership() *ownership { return &ownership{chains: map[Claim]*chain{}} }
+func (o *ownership) isMixed() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.mixed
+}
+
+func newOwnership() *ownership {
+	return &ownership{chains: map[Claim]*chain{}, replaced: map[string]replacement{}}
+}
 
 // hear is the [strategy.Listener]. When it has returned, no runner begins with a task of a partition that the assignment does not contain,
 // and what ran there beyond its claim is cancelled. A runner that has just looked at the intake may not have called the handler yet: its
 // task counts as one that runs.
 func (o *ownership) hear(latest strategy.Assignment, generation int32) {
-	ended, doubted := o.replace(latest, generation)
+	o.hearSaid(latest, strategy.Word{}, generation)
+}
+
+// hearSaid is hear with what the leader has said.
+func (o *ownership) hearSaid(latest strategy.Assignment, w strategy.Word, generation int32) {
+	ended, doubted := o.replace(latest, w, generation)
 	for _, c := range ended {
 		if c.claim != nil {
 			c.claim.stop()
@@ -64,29 +85,8 @@ func (o *ownership) hear(latest strategy.Assignment, generation int32) {
 		}
 	}
 	for _, l := range doubted {
-		l.askForProof()
+		l.askForProof(generation)
 	}
-}
-
-// topicReplaced ends the chains of a topic that has become another one under its name.
-func (o *ownership) topicReplaced(topic string) {
-	for _, c := range o.cutOff(topic) {
-		if c.lingering != nil {
-			c.lingering.moved()
-		}
-	}
-}
-
-func (o *ownership) cutOff(topic string) (ended []chain) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for key, c := range o.chains {
-		if key.Topic == topic {
-			ended = append(ended, *c)
-			delete(o.chains, key)
-		}
-	}
-	return ended
 }
 
 // begin compares what was heard with the claims of a session that begins. A leader that is not ours may send zero bytes to a member that
@@ -100,8 +100,9 @@ func (o *ownership) begin(claims strategy.Assignment, generation int32) {
 	}
 }
 
-// replace returns the chains that have ended, and the claims that go on although a generation was missed.
-func (o *ownership) replace(latest strategy.Assignment, generation int32) (ended []chain, doubted []*loop) {
+// replace returns the chains that have ended, and the claims that go on although a generation was missed. Where each member of each of these
+// generations stamps, the stamp in the commit tells all there is to tell: whoever has started anything meanwhile has left another one.
+func (o *ownership) replace(latest strategy.Assignment, w strategy.Word, generation int32) (ended []chain, doubted []*loop) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.latest, o.generation = latest, generation
@@ -115,18 +116,19 @@ func (o *ownership) replace(latest strategy.Assignment, generation int32) (ended
 		if missed && c.claim != nil {
 			doubted = append(doubted, c.claim)
 		}
-		c.gap, c.generation = c.gap || missed, generation
+		c.gap, c.generation = c.gap || missed && !w.StampedFrom(c.generation+1), generation
 	}
 	return ended, doubted
 }
 
 // enter registers a claim, and returns the one before it whose tasks go on, nil for none.
 func (o *ownership) enter(l *loop) (lingering *loop) {
+	generation := l.group.GenerationID()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	c := o.chains[l.key]
 	if c == nil {
-		c = &chain{generation: l.group.GenerationID()}
+		c = &chain{generation: generation}
 		o.chains[l.key] = c
 	}
 	c.claim = l
@@ -187,26 +189,36 @@ func (o *ownership) stampOf(key Claim) (s offset.Stamp) {
 // doubt says why somebody else may have had the partition since the claim before the one of l, nil when nobody can. stored is the commit
 // that was found, and err why it could not be read.
 func (o *ownership) doubt(l *loop, stored member.Position, err error) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	c := o.chains[l.key]
+	t, ok := o.titleOf(l.key)
+	start := l.source.InitialOffset()
 	switch {
-	case c == nil, c.gap:
+	case !ok:
 		return errGeneration
-	case c.title.memberID != l.group.MemberID(), c.title.work.Err() != nil:
+	case t.memberID != l.group.MemberID(), t.work.Err() != nil:
 		return errNewMember
-	case c.title.plain && l.source.InitialOffset() != c.title.next:
+	case t.plain && start != t.next:
 		return errOffset // all that a plain sarama session tells
-	case c.title.plain:
+	case t.plain:
 		return nil
-	case l.source.InitialOffset() < 0 && l.source.HighWaterMarkOffset() < c.title.next:
+	case start < 0 && l.logEnd < t.next:
 		return errLog // sarama has found the commit beyond the end
 	case err != nil:
 		return errUnread
-	case stampOf(stored) != c.title.stamp:
+	case stampOf(stored) != t.stamp:
 		return errStamp
 	}
 	return nil
+}
+
+// titleOf is the title of the claim that lingers for a partition. ok is false where a generation was missed.
+func (o *ownership) titleOf(key Claim) (t title, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	c := o.chains[key]
+	if c == nil || c.gap {
+		return t, false
+	}
+	return c.title, true
 }
 
 // stampOf is the stamp of a commit, zero where there is none.
@@ -233,7 +245,8 @@ func (o *ownership) mayLinger(l *loop, r Reason) bool {
 	if r == Lost || r == Stopping || r == Rebalance && l.session.Err() == nil {
 		return false
 	}
+	generation := l.group.GenerationID()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return !o.mixed && o.holdsLocked(l.key, l.group.GenerationID())
+	return !o.mixed && o.holdsLocked(l.key, generation)
 }

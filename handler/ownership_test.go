@@ -23,10 +23,10 @@ func TestBalanceStrategies(t *testing.T) {
 		}
 		return names
 	}
-	if got := names(config.Input{}); len(got) != 1 || got[0] != "cooperative-sticky" {
+	if got := names(config.Input{}); len(got) != 1 || got[0] != "evenkeel" {
 		t.Errorf("by default %v", got)
 	}
-	if got := names(config.Input{Eager: true}); len(got) != 1 || got[0] != "sticky" {
+	if got := names(config.Input{Eager: true}); len(got) != 1 || got[0] != "evenkeel" {
 		t.Errorf("of an eager plan %v", got)
 	}
 	got := names(config.Input{}, sarama.NewBalanceStrategyRange(), sarama.NewBalanceStrategyRoundRobin())

@@ -10,6 +10,8 @@ import "github.com/IBM/sarama"
 func (p *pool) enterLocked(c *claim) {
 	p.claims[c.key] = c
 	p.blockLocked(c)
+	c.marked, c.evicted = p.handOvers.keepsLocked(c.key), p.handOvers.stops[c.key]
+	c.yields, c.reported = c.marked, p.handOvers.round
 }
 
 func (p *pool) blockLocked(c *claim) {
@@ -33,12 +35,14 @@ func (p *pool) closeLocked(c *claim) {
 	}
 }
 
-// leaveLocked ends c. A task that still runs is a stray from now on, and its result is dropped.
+// leaveLocked ends c. A task that still runs is a stray from now on, and its result is dropped. One that was kept is cancelled only now:
+// it counts as abandoned when it has had its moment to return, see parted.
 func (p *pool) leaveLocked(c *claim) (abandoned int) {
 	c.left = true
 	if c.kept {
 		c.kept = false
 		delete(p.kept, c.key) // its tasks count as strays already
+		c.parting = c.flight > 0
 	} else {
 		p.stray += c.flight
 	}
@@ -49,7 +53,11 @@ func (p *pool) leaveLocked(c *claim) (abandoned int) {
 	if c.flight > 0 {
 		p.strays[c.key] = c
 	}
-	p.counts.Abandoned += int64(c.flight)
+	if c.parting {
+		p.parting++
+	} else {
+		p.counts.Abandoned += int64(c.flight)
+	}
 	return c.flight
 }
 

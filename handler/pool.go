@@ -41,6 +41,7 @@ type pool struct {
 	strays    map[Claim]*claim // that were given up with a task still running
 	kept      map[Claim]*claim // that have returned, and whose tasks go on
 	counts    Counts           // of tasks that are settled
+	handOvers handOvers
 }
 
 // limits are what the options bound.

@@ -11,13 +11,17 @@ import (
 // reports as owned only when that has let it go; but not each one does: by a comment in sarama's consumer_group_cooperative.go, Java's up
 // to 3.3 do not wait for a member that reports an older generation. Whoever had the partition then has left another stamp, or none.
 
-// askForProof tells the loop that a generation was missed. Nothing starts until it has looked.
-func (l *loop) askForProof() {
-	if l.account.bare {
+// askForProof tells the loop that a generation was missed, and that this is the one after it. Nothing starts, and nothing is committed,
+// until it has looked.
+func (l *loop) askForProof(generation int32) {
+	if plainSession(l.committer) {
 		return
 	}
 	l.pool.mu.Lock()
-	l.claim.doubtful = true
+	l.claim.doubtful = generation
+	if l.interrupt != nil {
+		l.interrupt()
+	}
 	for r := l.active; r != nil; r = r.after {
 		r.cutLocked()
 	}
@@ -28,8 +32,10 @@ func (l *loop) askForProof() {
 	}
 }
 
-// prove looks for another owner's stamp, and gives the claim up where there is one: nothing more is committed then.
+// prove looks for another owner's stamp, and gives the claim up where there is one: nothing more is committed then. A claim that has not
+// begun yet looks when it does.
 func (l *loop) prove() {
+	generation := l.doubt()
 	if l.account.begun {
 		switch stored, err := l.readCommit(l.isOurs); {
 		case l.intake.Err() != nil:
@@ -43,11 +49,40 @@ func (l *loop) prove() {
 	if !l.open {
 		return
 	}
-	l.pool.mu.Lock()
-	l.claim.doubtful = false
-	l.pool.mu.Unlock()
+	l.trust(generation)
 	l.exchange()
 	l.deliverAside()
+}
+
+// doubt is the generation after a missed one, 0 for no doubt.
+func (l *loop) doubt() int32 {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	return l.claim.doubtful
+}
+
+// trust ends a doubt, unless there is a newer one by now.
+func (l *loop) trust(generation int32) {
+	if generation == 0 {
+		return
+	}
+	l.committer.Trust(generation)
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	if l.claim.doubtful == generation {
+		l.claim.doubtful = 0
+	}
+}
+
+// beforeDoubt is a context that ends with the intake, or when a generation is missed.
+func (l *loop) beforeDoubt() context.Context {
+	ctx, cancel := context.WithCancel(l.intake)
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	if l.interrupt = cancel; l.claim.doubtful != 0 {
+		cancel()
+	}
+	return ctx
 }
 
 func (l *loop) isOurs(p member.Position) bool { return stampOf(p) == l.account.stamp }

@@ -16,9 +16,11 @@ import (
 type Reason int
 
 const (
-	// StreamEnded: sarama closed the partition's messages although it is still ours (an offset out of range, say). Running tasks
-	// end in peace; sarama then ends the session, and the next one starts where this one stopped. Told from a revocation only with
-	// the strategies of [GroupHandler.BalanceStrategies]; without them it counts as one.
+	// StreamEnded: sarama closed the partition's messages although it is still ours (an offset out of range, say). The claim ends
+	// without waiting for running tasks, and sarama ends the session of all partitions. The tasks go on, and the next claim of the
+	// partition takes them over. Where a second strategy is offered nothing may go on between two claims: there the claim waits for
+	// them, until they end or a more urgent reason comes up. Told from a revocation only with the strategies of
+	// [GroupHandler.BalanceStrategies]; without them it counts as one.
 	StreamEnded Reason = iota
 	// Stopping: the context given to Consume or Run has ended. Running tasks get the plan's StopGrace, and no more than its Grace once
 	// the group rebalances: that is a Rebalance then, which package consumer hears of.
@@ -48,6 +50,15 @@ func (r Reason) grace(p *config.Plan) (d time.Duration, limited bool) {
 	}
 }
 
+// graceOf is what is left of the grace of a reason.
+func (l *loop) graceOf(r Reason) (d time.Duration, limited bool) {
+	d, limited = r.grace(l.plan)
+	if own, ok := l.group.(member.Session); ok && r == Stopping {
+		d = min(d, own.StopGrace())
+	}
+	return d, limited
+}
+
 // windDown is how long a task that was cancelled at the end of the grace may take to return before it is given up. A stop that was
 // given time has some more; what a rebalance waits for is only what a task that obeys its context needs, so that it has ended
 // before its partition can move.
@@ -70,6 +81,8 @@ func (l *loop) reason() Reason {
 		return Lost
 	case stopping(l.group):
 		return l.orHurried()
+	case l.eviction != nil:
+		return Rebalance
 	case l.session.Err() != nil:
 		return l.endOf(context.Cause(l.session))
 	case l.heard.holds(l.key, l.group.GenerationID()):
@@ -97,10 +110,15 @@ func hurry(s sarama.ConsumerGroupSession) <-chan struct{} {
 	return nil
 }
 
-// endOf is why the session has ended. What the network did to a session says nothing about the membership where its lease is watched.
+// endOf is why the session has ended. What the network did to a session says nothing about the membership where its lease is watched; nor is
+// it a stop there that sarama lets a session go without a cause, as it does when a cooperative join has failed
+// (consumer_group_cooperative.go:13), and may do when the round has ended it with one.
 func (l *loop) endOf(cause error) Reason {
 	r := reasonOf(cause)
-	if _, leased := l.group.(member.Session); leased && r == Lost && !errors.Is(cause, ErrLost) && !fromBroker(cause) {
+	if _, leased := l.group.(member.Session); !leased {
+		return r
+	}
+	if r == Stopping || r == Lost && !errors.Is(cause, ErrLost) && !fromBroker(cause) {
 		return Rebalance
 	}
 	return r
@@ -117,6 +135,8 @@ func (l *loop) cause(r Reason) error {
 	switch {
 	case r == Stopping:
 		return ErrDraining
+	case r != Lost && l.eviction != nil:
+		return l.eviction
 	case r != Lost:
 		return ErrRevoked
 	case l.work.Err() != nil:

@@ -31,8 +31,12 @@ func (l *loop) letGo() {
 		end.Cancelled, end.Abandoned = l.part(reason)
 		l.committer.Release(last)
 	}
+	if l.eviction != nil {
+		l.rejoin()
+	}
 	end.Waited, end.Succeeded = l.pool.now()-began, l.succeeded-before
 	l.tellEnd(end)
+	l.pool.tellRoom()
 	if lingers {
 		go l.linger() // ends when the next claim takes over, or with the ownership
 	}
@@ -47,7 +51,10 @@ func (l *loop) close() {
 }
 
 // settleAll takes results over and commits them without regard to the plan's interval.
-func (l *loop) settleAll() { l.commitAll(l.exchange()) }
+func (l *loop) settleAll() {
+	l.rest()
+	l.commitAll(l.exchange())
+}
 
 func (l *loop) commitAll(now time.Duration) {
 	if l.account.dirty {

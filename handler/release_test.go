@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/IBM/sarama"
+
 	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/handler"
 )
@@ -183,6 +185,36 @@ func TestStreamThatEndsLetsItsTaskGoOn(t *testing.T) {
 				}
 				r.group.end()
 			})
+		})
+	}
+}
+
+// Where a second strategy is offered nothing goes on without a claim: a stream that broke waits for its task as long as that takes, or
+// until the partition is revoked for another reason.
+func TestStreamThatEndsInAMixedGroupWaitsForItsTask(t *testing.T) {
+	for want, revoke := range map[handler.Reason]func(r *rejoining){
+		handler.StreamEnded: func(*rejoining) {},
+		handler.Rebalance:   func(r *rejoining) { r.s.cancel(sarama.ErrRebalanceInProgress) },
+	} {
+		inVirtualTime(t, func(t *testing.T) {
+			var ends claimEnds
+			o := options(t)
+			o.Hooks = []any{&ends}
+			r := begin(t, o, false, obedient(3*time.Hour), "a")
+			r.BalanceStrategies(sarama.NewBalanceStrategySticky(), sarama.NewBalanceStrategyRange())
+			time.Sleep(time.Hour)
+			close(r.claim.messages)
+			time.Sleep(time.Hour)
+			if n := len(ends.all()); n != 0 {
+				t.Errorf("%v: the claim has ended while its task runs", want)
+			}
+			revoke(r)
+			<-r.done
+			if e := ends.all()[0]; e.Reason != want || e.Kept != 0 || (e.Succeeded == 1) != (want == handler.StreamEnded) {
+				t.Errorf("%v: claim end %+v", want, e)
+			}
+			r.assign()
+			r.group.end()
 		})
 	}
 }

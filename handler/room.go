@@ -42,6 +42,7 @@ type room struct {
 type load struct {
 	messages int
 	bytes    int64
+	held     int  // messages, running ones included
 	tight    bool // all claims together hold as much as they may
 }
 
@@ -53,17 +54,17 @@ func (l *loop) newRoom(source pauser) room {
 	return r
 }
 
-// full says that fetching has to pause. One message is let in whatever its size, and whatever the other claims hold: a bound must not
-// keep a partition from being worked on.
+// full says that fetching has to pause. One message is let in whatever its size, and one is in hand whatever the other claims hold: a
+// bound must not keep a partition from being worked on.
 func (r *room) full() bool {
-	return r.load.messages >= r.messages || (r.load.bytes >= r.bytes || r.load.tight) && r.load.messages > 1
+	return r.load.messages >= r.messages || r.load.bytes >= r.bytes && r.load.messages > 1 || r.load.tight && r.load.held > 0
 }
 
 // low is the backlog at which fetching goes on: it has to last while a fetcher whose partitions are all paused naps for 100 ms
 // (consumer.go, partitionConsumersBatchingDuration) and fetches.
 func (r *room) low() bool {
 	few := r.load.messages <= min(max(r.messages/2, 2*r.rate), r.messages-1)
-	return few && r.load.bytes < r.bytes/2 && !r.load.tight || r.load.messages <= 1
+	return !r.load.tight && (few && r.load.bytes < r.bytes/2 || r.load.messages <= 1) || r.load.held == 0
 }
 
 func (r *room) measure(ended int, now time.Duration) {
@@ -90,7 +91,7 @@ func (l *loop) weighLocked() {
 	v, p := &l.view, l.pool
 	p.addLocked(l.bytes - v.bytes + int64(l.backlog-v.backlog)*overhead)
 	v.backlog, v.bytes = l.backlog, l.bytes
-	l.room.load = load{messages: l.backlog, bytes: l.bytes - l.lineup.outBytes(), tight: p.tightLocked()}
+	l.room.load = load{messages: l.backlog, bytes: l.bytes - l.lineup.outBytes(), held: l.backlog, tight: p.tightLocked()}
 	if p.keys.order != ByPartition {
 		l.room.load.messages -= l.flight
 	}
@@ -112,6 +113,16 @@ func (p *pool) tightLocked() bool { return p.held > p.limits.memory }
 func (p *pool) roomAgainLocked() (yes bool) {
 	yes, p.roomAgain = p.roomAgain, false
 	return yes
+}
+
+// tellRoom tells the paused claims of room that did not come from a task's end: a claim has let go.
+func (p *pool) tellRoom() {
+	p.mu.Lock()
+	yes := p.roomAgainLocked()
+	p.mu.Unlock()
+	if yes {
+		p.tellPaused()
+	}
 }
 
 // tellPaused makes the loops of paused claims look again.

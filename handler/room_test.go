@@ -261,3 +261,80 @@ func TestAnAdoptedTaskTakesNoRoom(t *testing.T) {
 		r.group.end()
 	})
 }
+
+// What a claim has held is free when it ends, and those that pause for it are told.
+func TestTheRoomOfAnEndedClaimIsTold(t *testing.T) {
+	for _, order := range []handler.Order{handler.ByPartition, handler.ByKey} {
+		t.Run(order.String(), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T) {
+				o := ordered(t, order, 8)
+				o.BacklogBytes, o.Plan.BacklogMessages, o.Plan.BacklogBytes = 6000, 100, 1<<20
+				g := newGroup(t, o, func(ctx context.Context, m *handler.Task) error {
+					if m.Partition == 0 {
+						return obedient(5*time.Hour)(ctx, m)
+					}
+					return deaf(5*time.Hour)(ctx, m)
+				})
+				g.assign(0, 1)
+				big, small := newClaim(0, 0), newClaim(1, 0)
+				big.messages <- &sarama.ConsumerMessage{Topic: topic, Value: make([]byte, 5500)}
+				done := g.consume(big)
+				g.consume(small)
+				time.Sleep(time.Second)
+				for i := range 3 { // one runs, two wait for it
+					small.messages <- &sarama.ConsumerMessage{Topic: topic, Partition: 1, Offset: int64(i), Key: []byte("a"), Value: []byte("v")}
+				}
+				time.Sleep(time.Second)
+				if !small.isPaused() {
+					t.Fatal("not paused")
+				}
+				g.assign(1) // cooperative: partition 0 moves, partition 1 stays
+				close(big.messages)
+				<-done
+				time.Sleep(time.Hour)
+				if held, _, _, _ := g.Leftovers(); small.isPaused() {
+					t.Errorf("an hour after there is room (%d of 6000 bytes held) the other claim is still paused", held)
+				}
+				g.end()
+			})
+		})
+	}
+}
+
+// G9: all claims together hold no more than BacklogBytes and a message each, also where slots are free.
+func TestTheMembersBoundHoldsWithManySlots(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		o := ordered(t, handler.None, 1000)
+		o.BacklogBytes = 100_000
+		g := newGroup(t, o, deaf(time.Hour))
+		s := newStream(10_000, 1)
+		go s.feed()
+		g.consume(s)
+		time.Sleep(30 * time.Minute)
+		c := g.Status().Claims[0]
+		held, _, _, _ := g.Leftovers()
+		if held > 200_000 {
+			t.Errorf("the member holds %d bytes, its bound is 100000: %d messages, paused %v", held, c.Backlog, c.Paused)
+		}
+		close(s.done)
+		synctest.Wait()
+		g.end()
+	})
+}
+
+// Tasks end while the claim commits that they go on.
+func TestWhatEndsDuringTheLastWordIsTakenOutOnce(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
+		r := begin(t, ordered(t, handler.None, 2), false, apart(10*time.Minute), "a", "b")
+		time.Sleep(10*time.Minute - time.Second/4)
+		r.s.slowMarks(time.Second)
+		r.endSession(sarama.ErrRebalanceInProgress)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if held, _, _, _ := r.Leftovers(); held != 0 {
+			t.Errorf("a member of which no task runs holds %d bytes", held)
+		}
+		r.assign(1)
+		r.group.end()
+	})
+}

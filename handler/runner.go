@@ -20,6 +20,7 @@ type runner struct {
 	pool     *pool
 	claim    *claim                 // whose run it is: adoption gives it another one, under the lock
 	intake   context.Context        // of the claim that the run was taken from; the runner's own
+	overdue  func() bool            // the same
 	tasks    []Task                 // the run by partition: a piece of memory. Set under the lock, read by the runner
 	items    [schedule.MaxRun]*item // the run otherwise, where tasks is nil. The same
 	took     int32                  // how many were taken
@@ -99,7 +100,7 @@ func (r *runner) takeLocked(now time.Duration) (c *claim, watch bool) {
 		return nil, false
 	}
 	c.lineup.take(r, c.pace.Run(), p.shareLocked())
-	r.claim, r.intake, r.took, r.begin = c, c.intake, r.n, now
+	r.claim, r.intake, r.overdue, r.took, r.begin = c, c.intake, c.overdue, r.n, now
 	r.next.Store(0)
 	if c != previous || now-r.turn >= schedule.Turn {
 		r.turn = now
@@ -115,7 +116,7 @@ func (r *runner) takeLocked(now time.Duration) (c *claim, watch bool) {
 func (r *runner) finishLocked(now time.Duration) (wake bool, stray *late) {
 	c := r.claim
 	c.pace.Add(now-r.begin, int(r.n))
-	if r.settleLocked(r.n) == Stray {
+	if r.settleLocked(r.n) == Stray && c.tellsLocked(r) {
 		stray = &late{task: r.task(r.n - 1), err: r.err, elapsed: now - r.begin}
 	}
 	c.dischargeLocked(r)
@@ -162,6 +163,7 @@ func (r *runner) disownedLocked(upTo int32) Outcome {
 	c.landLocked(int(n))
 	r.pool.counts.Started += int64(n)
 	r.pool.counts.Strays += int64(n)
+	c.wasteLocked(r)
 	if !c.left {
 		c.lineup.drop(r, r.done, upTo)
 	}
@@ -178,7 +180,10 @@ func (r *runner) cutLocked() {
 
 func (r *runner) takeBackLocked(from int32) {
 	c := r.claim
-	if c.closed {
+	if from >= r.n {
+		return
+	}
+	if c.closed || r.disowned {
 		c.lineup.forget(r, from)
 	} else {
 		c.lineup.putBack(r, from)

@@ -7,7 +7,11 @@ type results struct {
 	progress
 	failed  []*failure
 	watched bool
-	room    bool // the member holds less than it may again
+	room    bool          // the member holds less than it may again
+	yields  bool          // a partition that is to be handed over is idle
+	evicted bool          // the tasks are to be cancelled
+	holds   bool          // tasks hold a marked partition,
+	oldest  time.Duration // the oldest since then
 }
 
 // exchange puts the prepared tasks in and takes results out, in one hold of the lock, then commits, retries, pauses or resumes. It returns
@@ -31,6 +35,10 @@ func (l *loop) resultsLocked() results {
 	l.backlog, l.bytes = l.backlog-got.n, l.bytes-got.bytes
 	l.weighLocked()
 	got.room = l.pool.roomAgainLocked()
+	got.yields, got.evicted = l.yieldsLocked(), l.evicted && l.flight > 0
+	if got.holds = l.marked && l.flight > 0; got.holds {
+		got.oldest = l.oldestLocked()
+	}
 	return got
 }
 
@@ -49,7 +57,21 @@ func (l *loop) digest(got results) time.Duration {
 	if got.room {
 		l.pool.tellPaused()
 	}
+	l.letLeaderHave(got, now)
 	return now
+}
+
+// letLeaderHave does what the leader of the group has asked for.
+func (l *loop) letLeaderHave(got results, now time.Duration) {
+	if got.holds {
+		l.watchHold(got.oldest, now)
+	}
+	if got.yields {
+		l.yield(now)
+	}
+	if got.evicted && l.eviction == nil {
+		l.eviction, l.open = errOverHold, false
+	}
 }
 
 // advance commits what is finished: at once, or not before the plan's interval is over.

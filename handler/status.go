@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/internal/span"
 )
 
 // Counts add up since the handler was made, and never fall. When nothing runs, Started is the sum of Succeeded, Failed, Cancelled and
@@ -16,9 +18,11 @@ type Counts struct {
 	Succeeded int64 `json:"succeeded"` // handler calls that returned nil; they count for the commit
 	Failed    int64 `json:"failed"`    // errors, panics and Goexits before a cancellation
 	Panicked  int64 `json:"panicked"`  // panics, whatever became of the task: they are failed, cancelled or strays too
-	Cancelled int64 `json:"cancelled"` // returned an error, or did not return, after their context was cancelled
+	Cancelled int64 `json:"cancelled"` // returned an error soon after their context was cancelled, see [Cancelled]
 	Strays    int64 `json:"strays"`    // ended after their partition was given up; their results were dropped
-	Abandoned int64 `json:"abandoned"` // still ran when their partition was given up
+	Abandoned int64 `json:"abandoned"` // had not returned in the time that a cancelled task has, so that their partition was given up
+	// WastedSeconds are the task-seconds that were thrown away: of handler calls that were cancelled, or whose results were dropped.
+	WastedSeconds float64 `json:"wasted_task_seconds"`
 }
 
 // Status is a snapshot of a [GroupHandler]. It makes JSON for people and dashboards, which is not meant to be read back: durations are
@@ -29,6 +33,14 @@ type Status struct {
 	Stray   int           `json:"stray"`   // of them, those of partitions that were given up
 	Kept    int           `json:"kept"`    // of them, those that go on between two claims of their partition
 	Claims  []ClaimStatus `json:"claims"`  // by topic and partition
+	// Holding are the tasks for which partitions wait that are to go to other members, by topic and partition: of each its oldest.
+	Holding []Holding `json:"holding,omitempty"`
+}
+
+// Holding is a partition that is to go to another member, and waits for a task.
+type Holding struct {
+	Claim
+	Task RunningTask `json:"task"` // the oldest there
 }
 
 // ClaimStatus is a snapshot of one claimed partition.
@@ -43,10 +55,12 @@ type ClaimStatus struct {
 	// run, and the holes that compaction and transactions leave between them. sarama learns the high water mark when a claim starts
 	// and with each fetch that brings messages, so the lag is too low by what was produced since, while the claim is paused above all.
 	// -1 as long as it is not known where the claim begins: its group has no offset there, and no message has come.
-	Lag      int64         `json:"lag"`
-	Retrying bool          `json:"retrying"`        // failed tasks wait for their next attempt
-	Blocked  bool          `json:"blocked"`         // a task that was given up with an earlier claim still runs, and nothing starts before it returns
-	Tasks    []RunningTask `json:"tasks,omitempty"` // those that run now, by offset
+	Lag      int64 `json:"lag"`
+	Retrying bool  `json:"retrying"` // failed tasks wait for their next attempt
+	Blocked  bool  `json:"blocked"`  // a task that was given up with an earlier claim still runs, and nothing starts before it returns
+	// HandingOver says that the partition is to go to another member: nothing starts, and it moves when its tasks have ended.
+	HandingOver bool          `json:"handing_over"`
+	Tasks       []RunningTask `json:"tasks,omitempty"` // those that run now, by offset
 }
 
 // MarshalJSON implements json.Marshaler: the age is text.
@@ -55,13 +69,13 @@ func (s ClaimStatus) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		plain
 		Age string `json:"age"`
-	}{plain(s), s.Age.Round(time.Millisecond).String()})
+	}{plain(s), span.Text(s.Age.Round(time.Millisecond))})
 }
 
 // RunningTask is a task that runs now.
 type RunningTask struct {
 	Offset  int64         `json:"offset"`  // of its message
-	Attempt int           `json:"attempt"` // 1 for the first in this claim
+	Attempt int           `json:"attempt"` // 1 for the first in this claim; a task that was taken over keeps its number
 	Age     time.Duration `json:"age"`     // of short tasks that run in bunches: since the bunch began, so up to 20 ms too much
 }
 
@@ -71,7 +85,7 @@ func (t RunningTask) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		plain
 		Age string `json:"age"`
-	}{plain(t), t.Age.Round(time.Millisecond).String()})
+	}{plain(t), span.Text(t.Age.Round(time.Millisecond))})
 }
 
 // Status returns a snapshot. It is cheap and may be called at any time, from any goroutine, a handler's own too. It asks each claim for
@@ -81,10 +95,13 @@ func (g *GroupHandler) Status() Status {
 	for i, d := range distances {
 		s.Claims[i].Lag = d.lag()
 	}
-	slices.SortFunc(s.Claims, func(a, b ClaimStatus) int {
-		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
-	})
+	slices.SortFunc(s.Claims, func(a, b ClaimStatus) int { return a.compare(b.Claim) })
+	slices.SortFunc(s.Holding, func(a, b Holding) int { return a.compare(b.Claim) })
 	return s
+}
+
+func (c Claim) compare(d Claim) int {
+	return cmp.Or(cmp.Compare(c.Topic, d.Topic), cmp.Compare(c.Partition, d.Partition))
 }
 
 // distance is what the lag of a claim follows from. The high water mark is asked for without the pool's lock.
@@ -122,6 +139,7 @@ func (p *pool) status() (s Status, distances []distance) {
 		s.Started += c.startedLocked()
 	}
 	s.Running += s.Stray + s.Kept
+	s.Holding = p.holdingLocked(now)
 	return s, distances
 }
 
@@ -129,6 +147,7 @@ func (c *claim) statusLocked(now time.Duration) ClaimStatus {
 	s := ClaimStatus{
 		Claim: c.key, Age: now - c.view.since, Backlog: c.view.backlog, Bytes: c.view.bytes, Paused: c.view.paused,
 		Finished: c.finished.Load(), Retrying: c.waiting+len(c.failed) > 0, Blocked: c.before != nil,
+		HandingOver: c.goingLocked(),
 	}
 	for r := c.active; r != nil; r = r.after {
 		if r.startedLocked() > 0 {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -247,4 +248,49 @@ func (c *claimEnds) all() []handler.ClaimEnd {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.list
+}
+
+// G4: sarama's cooperative group lets a session go as soon as the context of its Consume has ended, and may do so before the session hears of
+// the cause. A member knows of its own stop: nothing else is one, and the tasks go on.
+func TestASessionThatEndsWithoutACauseIsNoStop(t *testing.T) {
+	for _, order := range []handler.Order{handler.ByPartition, handler.ByKey, handler.None} {
+		t.Run(order.String(), func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T) {
+				r := begin(t, ordered(t, order, 1), false, deaf(time.Hour), "a")
+				time.Sleep(time.Minute)
+				r.endSession(nil)
+				if s := r.Status(); s.Kept != 1 || s.Running != 1 {
+					t.Errorf("between two sessions %+v", s)
+				}
+				r.assign(0)
+				r.start()
+				time.Sleep(time.Hour)
+				r.wantStarted(0)
+				r.wantCommitted(0, 1)
+				r.group.end()
+			})
+		})
+	}
+}
+
+// A process that was frozen until its lease was over starts nothing when it is thawed, although the timer of the lease has not come round.
+func TestNothingStartsWhenTheLeaseIsOver(t *testing.T) {
+	eachOrder(t, func(t *testing.T, order handler.Order) {
+		r := begin(t, ordered(t, order, 1), false, func(_ context.Context, m *handler.Task) error {
+			if m.Offset == 0 {
+				time.Sleep(time.Hour)
+			}
+			return nil
+		}, "a", "a", "a")
+		time.Sleep(time.Minute)
+		r.member.overdue.Store(true)
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if n := r.seen.count(); n != 1 {
+			t.Errorf("%d starts, want none after the lease was over", n-1)
+		}
+		r.member.stopWork(handler.ErrLost)
+		r.assign()
+		r.group.end()
+	})
 }

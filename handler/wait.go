@@ -26,15 +26,15 @@ func (l *loop) newWait() *wait {
 func (w *wait) escalate(l *loop) {
 	r := l.reason()
 	w.reason = max(w.reason, r)
-	w.keep = l.heard.mayLinger(l, w.reason) && !stopping(l.group)
+	w.keep = l.heard.mayLinger(l, w.reason) && !stopping(l.group) && l.eviction == nil
 	if r == Stopping {
 		w.session = hurry(l.group)
 	}
-	if r.cancelsFirst(l.plan) && !w.keep {
+	if (r.cancelsFirst(l.plan) || l.eviction != nil) && !w.keep {
 		l.cancelTasks(l.cause(r))
 	}
-	grace, limited := r.grace(l.plan)
-	if w.keep && (l.plan.CancelFirst || r == StreamEnded) { // what cannot end in time need not be waited for either
+	grace, limited := l.graceOf(r)
+	if w.keep && (l.plan.CancelFirst || r == StreamEnded || l.pool.leftAlone()) { // what cannot end in time need not be waited for either
 		grace, limited = 0, true
 	}
 	if until := time.Now().Add(grace); limited && (w.until.IsZero() || until.Before(w.until)) {

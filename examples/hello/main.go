@@ -1,6 +1,10 @@
 // Hello is the program of the README.
 //
 //	go run ./hello localhost:9092
+//
+// A broker with its topic and ten messages, in another terminal:
+//
+//	cd ../internal/kafkatest && go run ./cmd/kafka -embedded -port 9092 -topic report-requests:3 -messages 10
 package main
 
 import (

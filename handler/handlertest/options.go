@@ -23,7 +23,8 @@ type Options struct {
 	Key handler.KeyFunc
 	// Retry is handler.Options.Retry. Outside a synctest bubble a test of failures wants short pauses here.
 	Retry retry.Policy
-	// Logger is handler.Options.Logger. Default: the test's own log.
+	// Logger is handler.Options.Logger. Default: the test's own log, with each entry about a message ten times at most; how many more there
+	// would be is told at the end.
 	Logger *slog.Logger
 	// Hooks is handler.Options.Hooks.
 	Hooks []any

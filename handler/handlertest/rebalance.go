@@ -9,6 +9,7 @@ import (
 	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/span"
 )
 
 // Revocation is a way of losing partitions.
@@ -82,7 +83,7 @@ func (r *Run) wantNoStrays() {
 	r.mu.Unlock()
 	if len(running) > 0 { // else it has returned just now
 		r.tb.Errorf("handlertest: a task still runs after the stop and its grace of %v: %s: the handler has to return soon when its context "+
-			"ends; set Options.AllowStrays where a test is about one that does not\n%s", r.opts.Plan.StopGrace, strings.Join(running, " "), r.text())
+			"ends; set Options.AllowStrays where a test is about one that does not\n%s", span.Text(r.opts.Plan.StopGrace), strings.Join(running, " "), r.text())
 	}
 }
 

@@ -1,8 +1,6 @@
 package handlertest
 
 import (
-	"context"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -30,6 +28,7 @@ type Run struct {
 	running []*sarama.ConsumerMessage
 	marks   []Mark
 	commits []Mark
+	failing map[place]*failures // messages whose latest attempt failed
 }
 
 // Mark is an offset that was marked or committed: the next one to read.
@@ -37,13 +36,15 @@ type Mark struct {
 	Topic     string // name of the topic
 	Partition int32  // number of the partition
 	Offset    int64  // offset of the next message to read
-	Metadata  string // that goes with it; package handler writes none
+	Metadata  string // the record of what finished beyond Offset; empty when there is none. Opaque
 }
 
 // New starts a run of h. A handler or options that [handler.New] refuses fail the test.
 func New(tb testing.TB, h handler.Handler, o Options) *Run {
 	tb.Helper()
-	r := &Run{tb: tb, opts: o.withDefaults(tb), changed: make(chan struct{}), parts: make(map[handler.Claim]*partition)}
+	r := &Run{
+		tb: tb, opts: o.withDefaults(tb), changed: make(chan struct{}), parts: make(map[handler.Claim]*partition), failing: make(map[place]*failures),
+	}
 	g, err := handler.New(h, r.opts.handler()) // looks for a nil handler too, which the recorder would hide
 	if err == nil {
 		g, err = handler.New(&recorder{r, h}, r.opts.handler())
@@ -54,22 +55,6 @@ func New(tb testing.TB, h handler.Handler, o Options) *Run {
 	r.g = g
 	tb.Cleanup(r.Stop)
 	return r
-}
-
-// recorder notes what is started and what has returned.
-type recorder struct {
-	run     *Run
-	handler handler.Handler
-}
-
-func (rec *recorder) Handle(ctx context.Context, t *handler.Task) error {
-	m := t.ConsumerMessage
-	rec.run.change(func(r *Run) { r.started, r.running = append(r.started, m), append(r.running, m) })
-	// A panic and a Goexit are returns too.
-	defer rec.run.change(func(r *Run) {
-		r.running = slices.DeleteFunc(r.running, func(o *sarama.ConsumerMessage) bool { return o == m })
-	})
-	return rec.handler.Handle(ctx, t)
 }
 
 // change alters the state and wakes those who wait for it.
@@ -141,9 +126,9 @@ func (r *Run) Assign(topic string, partition int32) {
 // that pc gives them. Its errors go to the log.
 //
 // With sarama/mocks: name a starting offset in ExpectConsumePartition, sarama.OffsetOldest or a number (mocks.AnyOffset and
-// sarama.OffsetNewest give messages negative offsets). Revoke and Stop close pc, after which its YieldMessage panics; what it still holds then is thrown away, as sarama does.
-// Closing pc yourself ends the session for all partitions, as a stream that ends does in sarama. Pausing is done here and not by pc,
-// so YieldMessage waits while the handler is busy and pc's buffer is full.
+// sarama.OffsetNewest give messages negative offsets). Revoke and Stop close pc, after which its YieldMessage panics; what it still holds
+// then is thrown away, as sarama does. Closing pc yourself ends the session for all partitions, as a stream that ends does in sarama.
+// Pausing is done here and not by pc, so YieldMessage waits while the handler is busy and pc's buffer is full.
 func (r *Run) Consume(topic string, partition int32, pc sarama.PartitionConsumer) {
 	r.tb.Helper()
 	p := r.part(handler.Claim{Topic: topic, Partition: partition})

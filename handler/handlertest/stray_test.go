@@ -117,15 +117,15 @@ func TestFailureTextsAreTidy(t *testing.T) {
 			run.Assign(topic, 7)
 			run.WaitIdle()
 		})
-		want := `handlertest: not everything was handled within 1m0s
+		want := `handlertest: not everything was handled within 1m
   started    requests/0@0 requests/1@0
   marked     requests/0→0 requests/1→0
   committed  requests/0→0 requests/1→0
   partition  requests/0: 1 message, offset 0, claimed
   partition  requests/1: 2 messages up to offset 1, claimed
   partition  requests/7: no message delivered, claimed
-  claim      requests/0: backlog 1, runs offset 0 (attempt 1) for 1m0s
-  claim      requests/1: backlog 2, runs offset 0 (attempt 1) for 1m0s
+  claim      requests/0: backlog 1, runs offset 0 (attempt 1) for 1m
+  claim      requests/1: backlog 2, runs offset 0 (attempt 1) for 1m
   claim      requests/7: backlog 0
   outcomes   succeeded 0, failed 0 (panicked 0), cancelled 0, strays 0, abandoned 0
 `

@@ -9,6 +9,7 @@ import (
 	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/span"
 )
 
 // shown is how many entries of a list a failure text shows.
@@ -102,7 +103,7 @@ func (p *partition) deliveredText() string {
 func claimText(c handler.ClaimStatus) string {
 	parts := []string{fmt.Sprintf("%s/%d: backlog %d", c.Topic, c.Partition, c.Backlog)}
 	for _, t := range c.Tasks {
-		parts = append(parts, fmt.Sprintf("runs offset %d (attempt %d) for %v", t.Offset, t.Attempt, t.Age.Round(time.Millisecond)))
+		parts = append(parts, fmt.Sprintf("runs offset %d (attempt %d) for %v", t.Offset, t.Attempt, span.Text(t.Age.Round(time.Millisecond))))
 	}
 	if c.Retrying {
 		parts = append(parts, "a failed task waits for its next attempt")

@@ -8,14 +8,19 @@ import (
 	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/span"
 )
 
 // WaitIdle waits until everything delivered to the claimed partitions has been handled and committed. A message that fails for ever
-// fails the test after Options.Timeout.
+// fails the test after Options.Timeout, with its last error and the number of attempts.
 func (r *Run) WaitIdle() {
 	r.tb.Helper()
 	if !r.await(0, r.idle) {
-		r.tb.Fatalf("handlertest: not everything was handled within %v\n%s", r.opts.Timeout, r.text())
+		why := r.failingText()
+		if why != "" {
+			why = ": " + why
+		}
+		r.tb.Fatalf("handlertest: not everything was handled within %s%s\n%s", span.Text(r.opts.Timeout), why, r.text())
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/evenkeel-go/evenkeel/internal/span"
 )
 
 const (
@@ -45,10 +47,10 @@ func (p Policy) WithDefaults() Policy {
 func (p Policy) Validate() error {
 	q := p.WithDefaults()
 	if q.Initial < time.Millisecond {
-		return fmt.Errorf("%w: Initial is %v: set at least 1ms, or 0 for %v", ErrPolicy, p.Initial, DefaultInitial)
+		return fmt.Errorf("%w: Initial is %v: set at least 1ms, or 0 for %v", ErrPolicy, span.Text(p.Initial), span.Text(DefaultInitial))
 	}
 	if q.Max < q.Initial {
-		return fmt.Errorf("%w: Max is %v, below Initial (%v): set at least that, or 0 for %v", ErrPolicy, p.Max, q.Initial, DefaultMax)
+		return fmt.Errorf("%w: Max is %v, below Initial (%v): set at least that, or 0 for %v", ErrPolicy, span.Text(p.Max), span.Text(q.Initial), span.Text(DefaultMax))
 	}
 	return nil
 }

@@ -7,12 +7,15 @@ import (
 	"github.com/evenkeel-go/evenkeel/internal/member"
 )
 
-// Owner is whose commit it is: the identity that the broker checks. Both methods are asked just before each request, and not after
-// [Claim.Release].
+// Owner is whose commit it is: the identity that the broker checks. Name and generation are asked for just before each request, and not
+// after [Claim.Release].
 type Owner interface {
 	MemberID() string
-	// Generation is that of the latest assignment this member has received while it holds the claim.
+	// Generation is that of the latest assignment this member has received while it holds the claim, or an older one where it has missed
+	// one in between and nobody has said yet that the claim is still its own: the broker refuses it.
 	Generation() int32
+	// Trust is that of [member.Committer].
+	Trust(generation int32)
 }
 
 // Claim commits the offsets of one claimed partition. Its methods are called by one goroutine at a time.
@@ -37,10 +40,27 @@ type Claim struct {
 	since     time.Time // when pending was handed over
 	notBefore time.Time // pause after a failure
 	answered  chan struct{}
+	base      member.Position // what the broker has stored; with the stamp that begins the claim, whether or not it is
+	trouble   error           // of the latest answer
+	unsent    bool            // pending was given up while an older offset was on its way
+	again     bool            // pending is stored, and is sent again: see ghost
+	ghostly   time.Time       // until when a ghost may come; zero for none
 }
 
 // Committed returns what the broker has stored for the group, offset -1 for nothing. It asks the broker, at most until ctx ends.
-func (c *Claim) Committed(ctx context.Context) (member.Position, error) { return c.lookUp(ctx) }
+func (c *Claim) Committed(ctx context.Context) (member.Position, error) {
+	p, err := c.lookUp(ctx)
+	if err == nil {
+		c.begins(p)
+	}
+	return p, err
+}
+
+func (c *Claim) begins(p member.Position) {
+	c.loop.mu.Lock()
+	defer c.loop.mu.Unlock()
+	c.base = p
+}
 
 // Commit hands a position over. The latest wins. It never blocks.
 func (c *Claim) Commit(p member.Position) {
@@ -48,14 +68,18 @@ func (c *Claim) Commit(p member.Position) {
 	l.mu.Lock()
 	if !c.released && !c.restarted {
 		c.pending, c.due, c.since = p, true, time.Now()
+		if c.again {
+			c.again, c.notBefore = false, time.Time{}
+		}
 		l.queueLocked(c)
 	}
 	l.mu.Unlock()
 	l.signal()
 }
 
-// Store hands a position over and waits for the answer, at most until ctx ends.
+// Store hands over the position at which a claim begins, and waits for the answer, at most until ctx ends.
 func (c *Claim) Store(ctx context.Context, p member.Position) error {
+	c.begins(p)
 	c.Commit(p)
 	if err := c.Settled(ctx); err != nil {
 		return err
@@ -65,13 +89,18 @@ func (c *Claim) Store(ctx context.Context, p member.Position) error {
 	return c.refusal
 }
 
+// Trust implements [member.Committer].
+func (c *Claim) Trust(generation int32) { c.owner.Trust(generation) }
+
 // MaxMetadata is how long a position's text may be, in bytes.
 func (c *Claim) MaxMetadata() int { return c.loop.opts.MaxMetadata }
 
 // Settled waits until what was handed over is answered, at most until ctx ends, whose cause it returns then. What the broker will not
 // store is answered too.
 func (c *Claim) Settled(ctx context.Context) error {
-	c.hurry()
+	if ctx.Err() == nil {
+		c.hurry() // else what is due would be sent just before it is dropped
+	}
 	for wait := c.unanswered(); wait != nil; wait = c.unanswered() {
 		select {
 		case <-wait:
@@ -83,8 +112,8 @@ func (c *Claim) Settled(ctx context.Context) error {
 }
 
 // Release waits until the latest offset has been answered, at most until ctx ends, and gives the claim up: [Options].Send is not called
-// with an offset of it any more. Where ctx has ended first, a request that Send was called with before may still be on its way, and its
-// answer counts for nothing.
+// with an offset of it any more. Where ctx has ended first, a request that Send was called with before may still be on its way. Then, and
+// where the offset was not sent, the last [Result] of the claim says so: [Dropped], unless that answer is another one.
 func (c *Claim) Release(ctx context.Context) {
 	_ = c.Settled(ctx)
 	c.giveUp()
@@ -103,22 +132,11 @@ func (c *Claim) hurry() {
 func (c *Claim) unanswered() <-chan struct{} {
 	c.loop.mu.Lock()
 	defer c.loop.mu.Unlock()
-	if !c.due && !c.sending {
+	if !c.due && !c.sending || c.again {
 		return nil
 	}
 	if c.answered == nil {
 		c.answered = make(chan struct{})
 	}
 	return c.answered
-}
-
-func (c *Claim) giveUp() {
-	c.loop.mu.Lock()
-	defer c.loop.mu.Unlock()
-	c.released, c.due = true, false
-	delete(c.loop.held, c)
-	c.loop.emptyLocked()
-	if k := (key{c.Topic, c.Partition}); c.loop.stored[k].claim == c { // the next claim may have begun
-		delete(c.loop.stored, k)
-	}
 }

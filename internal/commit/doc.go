@@ -9,5 +9,6 @@
 //	                                '------ again later ----'  while the claim is ours
 //
 // The broker checks member and generation, never ownership. The fence is here: an offset is sent with the [Owner] of its claim,
-// and once [Claim.Release] has returned no request with it is begun, not even a retry, nor one that was put together before.
+// and once [Claim.Release] has returned no request with it is begun, not even a retry, nor one that was put together before. What is not
+// stored by then is told once more, as [Dropped].
 package commit

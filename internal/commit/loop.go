@@ -31,11 +31,14 @@ type Request struct {
 // Result is the answer to one offset, for whoever watches.
 type Result struct {
 	Offset
-	MemberID string // in whose name it was sent
+	MemberID string // in whose name it was sent, "" where it was not
 	Err      error
 	Verdict  Verdict
 	Tries    int
 	Elapsed  time.Duration // from the hand-over to this answer
+	// Where the offset is not stored and not sent again:
+	Finished bool // more has finished than is stored, and whoever reads the partition next runs it again
+	Kept     bool // unless it is the claim of the partition that the member holds by now: that one goes on from here, or says why not
 }
 
 // Options are a [Loop]'s connections to the world.
@@ -44,7 +47,7 @@ type Options struct {
 	Send func(ctx context.Context, r Request) ([]error, error)
 	// Moved is called when the coordinator is no longer the one that was asked.
 	Moved func(ctx context.Context)
-	// Notify hears each answer. It is called on the loop's goroutine without any lock.
+	// Notify hears each answer, on the loop's goroutine, and what is dropped, on that of [Claim.Release] too. It is called without any lock.
 	Notify func(r Result)
 	// LookUp reads what is committed for a partition, see [member.Committer].
 	LookUp func(ctx context.Context, topic string, partition int32) (member.Position, error)
@@ -70,13 +73,17 @@ type Loop struct {
 	urgent bool      // what is due is sent whatever the spacing
 	sent   time.Time // the last request
 	stored map[key]confirmation
+	ghosts map[key]identity
 	held   map[*Claim]struct{}
 	empty  chan struct{} // closed when no claim is held; nil as long as nobody asked
+
+	trouble error    // of the latest request as a whole
+	dropped []Result // to be told
 }
 
 // New makes a loop; nothing is sent before [Loop.Run].
 func New(o Options) *Loop {
-	return &Loop{opts: o, wake: make(chan struct{}, 1), stored: map[key]confirmation{}, held: map[*Claim]struct{}{}}
+	return &Loop{opts: o, wake: make(chan struct{}, 1), stored: map[key]confirmation{}, ghosts: map[key]identity{}, held: map[*Claim]struct{}{}}
 }
 
 // Claim returns the committer of a partition that the member has just claimed.
@@ -94,11 +101,23 @@ func (l *Loop) Unanswered() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.held {
-		if c.due || c.sending {
+		if (c.due || c.sending) && !c.again {
 			n++
 		}
 	}
 	return n
+}
+
+// Answered says that nothing of a partition waits for an answer.
+func (l *Loop) Answered(topic string, partition int32) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.held {
+		if c.Topic == topic && c.Partition == partition && (c.due || c.sending) && !c.again {
+			return false
+		}
+	}
+	return true
 }
 
 // AwaitReleases waits until all claims have been released, at most until ctx ends.
@@ -130,7 +149,8 @@ func (l *Loop) Restart(topic string) (found bool) {
 	for c := range l.held {
 		if c.Topic == topic {
 			found = true
-			c.restarted, c.pending, c.due, c.since = true, member.Position{}, true, time.Now()
+			c.restarted, c.pending, c.due, c.since, c.again = true, member.Position{}, true, time.Now(), false
+			c.base = c.pending
 			l.queueLocked(c)
 		}
 	}

@@ -104,6 +104,8 @@ type me struct {
 
 func (m *me) MemberID() string { return "m-1" }
 
+func (m *me) Trust(int32) {}
+
 func (m *me) Generation() int32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

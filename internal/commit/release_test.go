@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/IBM/sarama"
+
 	"github.com/evenkeel-go/evenkeel/internal/commit"
 	"github.com/evenkeel-go/evenkeel/internal/member"
 )
@@ -75,5 +77,25 @@ func TestALookUpEndsWithItsContext(t *testing.T) {
 		if got, err := l.Claim(&me{}, "t", 0).Committed(ctx); got != at(-1) || err == nil {
 			t.Errorf("committed %v, %v", got, err)
 		}
+	})
+}
+
+// Who has no time to wait does not make the loop hurry either: what was refused would be sent just before it is dropped.
+func TestWhoDoesNotWaitDoesNotHurry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &broker{answer: func(commit.Request) ([]error, error) { return []error{sarama.ErrIllegalGeneration}, nil }}
+		c := run(t, b).Claim(&me{generation: 1}, "t", 0)
+		c.Commit(at(5))
+		synctest.Wait() // refused, and it pauses
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := c.Settled(over); err == nil {
+			t.Error("it is settled")
+		}
+		synctest.Wait()
+		if n := len(b.sent()); n != 1 {
+			t.Errorf("sent %d times, want once before the pause is over", n)
+		}
+		c.Release(over)
 	})
 }

@@ -3,6 +3,7 @@ package commit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -23,7 +24,9 @@ func (l *Loop) sendDue(ctx context.Context) (pause time.Duration) {
 		return left
 	}
 	for _, b := range l.batches() {
-		if l.recall(b); len(b.claims) == 0 {
+		l.recall(b)
+		l.tellDropped()
+		if len(b.claims) == 0 {
 			continue
 		}
 		errs, err := l.opts.Send(ctx, b.Request)
@@ -33,7 +36,9 @@ func (l *Loop) sendDue(ctx context.Context) (pause time.Duration) {
 		for i := range b.claims {
 			l.settle(b, i, answerTo(i, errs, err))
 		}
+		l.went(err)
 	}
+	l.tellDropped()
 	return l.nextLook()
 }
 
@@ -47,6 +52,13 @@ func (l *Loop) tooSoon() time.Duration {
 	}
 	l.urgent, l.sent = false, time.Now()
 	return 0
+}
+
+// went remembers how the latest request fared, for claims that none has carried.
+func (l *Loop) went(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.trouble = err
 }
 
 // answerTo is the error of one offset: the request's own counts for all of it.
@@ -108,6 +120,7 @@ func (l *Loop) addTo(list []*batch, c *Claim, id string, generation int32) []*ba
 	}
 	if c.released || !c.due {
 		l.answeredLocked(c)
+		l.lastWordLocked(c)
 		return list
 	}
 	c.due = false
@@ -133,6 +146,10 @@ func (l *Loop) recall(b *batch) {
 	kept := 0
 	for i, c := range b.claims {
 		if c.released {
+			if !c.unsent && !c.again {
+				l.dropLocked(c, b.Offsets[i].Position, b.since[i])
+			}
+			l.lastWordLocked(c)
 			l.answeredLocked(c)
 			continue
 		}
@@ -147,12 +164,20 @@ func (l *Loop) settle(b *batch, i int, err error) {
 	c, o := b.claims[i], b.Offsets[i]
 	r := Result{Offset: o, MemberID: b.MemberID, Err: err, Verdict: Judge(err), Elapsed: time.Since(b.since[i])}
 	l.mu.Lock()
+	l.hauntLocked(c, b.Request, err)
 	c.tries++
 	r.Tries, c.refusal = c.tries, nil
 	if r.Verdict == Refused || r.Verdict == Lost {
 		c.refusal = err
 	}
+	if r.Verdict == Done {
+		c.base = o.Position
+	}
+	untold := c.released && c.again // it was stored before
 	switch {
+	case untold:
+	case c.released && r.Verdict == Again:
+		r.Verdict, r.Err = Dropped, l.troubleLocked(c, fmt.Errorf("%w: %w", ErrUnanswered, err))
 	case c.released:
 	case errors.Is(err, sarama.ErrOffsetMetadataTooLarge) && !c.textless:
 		c.textless = true // the offset counts for more
@@ -160,13 +185,22 @@ func (l *Loop) settle(b *batch, i int, err error) {
 	case r.Verdict == Done:
 		c.tries = 0
 		l.stored[key{c.Topic, c.Partition}] = confirmation{o.Offset, c}
+		l.confirmLocked(c, b.Request, o.Position)
 	case r.Verdict == Again:
 		c.notBefore = time.Now().Add(pauseOf(c.tries))
 		c.handBack(o.Position, b.since[i])
 	}
+	if !c.released {
+		c.trouble = err
+	}
+	l.weighLocked(c, &r)
 	l.answeredLocked(c)
+	l.lastWordLocked(c)
 	l.mu.Unlock()
-	l.opts.Notify(r)
+	if !untold {
+		l.opts.Notify(r)
+	}
+	l.tellDropped()
 }
 
 // handBack makes a position due again, unless a later one has come.

@@ -19,6 +19,8 @@ const (
 	Lost
 	// Refused: the broker will not store it, and sending it again at once changes nothing. It is told, and sent with the next offset.
 	Refused
+	// Dropped: the claim was given up before the broker has said that it is stored. What came of it otherwise is not known.
+	Dropped
 )
 
 // Judge reads the broker's answer, measured on Kafka 4.4 in each state of a group.

@@ -39,7 +39,7 @@ func newRig(t *testing.T, c Cluster, eager bool) *rig {
 		T: t, cluster: c, topic: c.Name(t), eager: eager, seen: newLedger(),
 		input: config.Input{
 			Expected: time.Minute, Eager: eager, Heartbeat: 200 * time.Millisecond, CrashDetection: 6 * time.Second,
-			Grace: config.NoGrace, StopGrace: config.NoGrace,
+			Grace: config.NoGrace, StopGrace: config.NoGrace, HoldLimit: config.NoHold,
 		},
 		retry: retry.Policy{Initial: 20 * time.Millisecond, Max: 20 * time.Millisecond},
 	}

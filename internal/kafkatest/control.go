@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+
+	"github.com/evenkeel-go/evenkeel/internal/kafkatest/child"
 )
 
 var errDown = errors.New("the node is down")
@@ -15,10 +17,10 @@ func (n *Node) Stop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(n.Resume(), terminate(proc.cmd.Process)) // a paused process does not hear the signal
+	err = errors.Join(n.Resume(), proc.Terminate()) // a paused process does not hear the signal
 	if err == nil {
 		select {
-		case <-proc.done:
+		case <-proc.Done():
 		case <-ctx.Done():
 		}
 	}
@@ -35,22 +37,22 @@ func (n *Node) Kill() error {
 }
 
 // Pause stops the process with SIGSTOP: its connections stay open and nothing is answered.
-func (n *Node) Pause() error { return n.signal(pause, true) }
+func (n *Node) Pause() error { return n.signal((*child.Process).Freeze, true) }
 
 // Resume lets a paused node go on.
-func (n *Node) Resume() error { return n.signal(resume, false) }
+func (n *Node) Resume() error { return n.signal((*child.Process).Thaw, false) }
 
-func (n *Node) signal(send func(*os.Process) error, paused bool) error {
+func (n *Node) signal(send func(*child.Process) error, paused bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.proc == nil {
 		return errDown
 	}
 	n.paused = paused
-	return send(n.proc.cmd.Process)
+	return send(n.proc)
 }
 
-func (n *Node) running() (*process, error) {
+func (n *Node) running() (*child.Process, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.proc == nil {
@@ -60,8 +62,8 @@ func (n *Node) running() (*process, error) {
 }
 
 // end kills the process, if it has not ended, and notes that the node is down.
-func (n *Node) end(proc *process) error {
-	err := proc.kill()
+func (n *Node) end(proc *child.Process) error {
+	err := proc.Kill()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.proc == proc {
@@ -82,7 +84,7 @@ func (n *Node) Restart(ctx context.Context) error {
 func (n *Node) up() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.proc != nil && !n.paused && !n.proc.ended()
+	return n.proc != nil && !n.paused && !n.proc.Ended()
 }
 
 // Close kills the node, removes its data and ends its links.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"text/template"
+
+	"github.com/evenkeel-go/evenkeel/internal/kafkatest/child"
 )
 
 var pom = template.Must(template.New("pom").Parse(`<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -15,10 +17,17 @@ var pom = template.Must(template.New("pom").Parse(`<project xmlns="http://maven.
   <groupId>evenkeel</groupId><artifactId>kafka</artifactId><version>1</version>
   <dependencies>
     <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>{{.}}</version></dependency>
+    <dependency>
+      <groupId>org.apache.kafka</groupId><artifactId>kafka-tools</artifactId><version>{{.}}</version>
+      <exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>
+    </dependency>
     <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.36</version></dependency>
   </dependencies>
 </project>
 `))
+
+// edition tells folders of other poms apart.
+const edition = ".1"
 
 // jars returns the folder with the jars of a Kafka version, fetching them first if no run did so before. Any number of
 // processes may ask at once: one fetches, into a folder that gets its name when it is complete.
@@ -27,7 +36,7 @@ func jars(ctx context.Context, version string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(root, version)
+	dir := filepath.Join(root, version+edition)
 	if exists(dir) && exists(classes(dir)) {
 		return dir, nil
 	}
@@ -81,7 +90,7 @@ func fetch(ctx context.Context, version, root, dir string) error {
 	}
 	cmd := exec.Command("mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib", "-DincludeScope=runtime")
 	cmd.Dir = temp
-	if out, err := run(ctx, cmd, temp); err != nil {
+	if out, err := child.Run(ctx, cmd, temp); err != nil {
 		return fmt.Errorf("fetch the jars of Kafka %s with Maven: %w\n%s", version, err, tail(out))
 	}
 	return os.Rename(filepath.Join(temp, "lib"), dir)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/IBM/sarama"
 
+	"github.com/evenkeel-go/evenkeel/internal/kafkatest/child"
 	"github.com/evenkeel-go/evenkeel/internal/kafkatest/netproxy"
 )
 
@@ -31,8 +32,8 @@ type Node struct {
 	proxies   map[string]*netproxy.Proxy // by link
 	identity  *identity                  // with Options.Secure, the same for all nodes of a cluster
 
-	mu     sync.Mutex // held while the process changes
-	proc   *process   // nil when stopped
+	mu     sync.Mutex     // held while the process changes
+	proc   *child.Process // nil when stopped
 	paused bool
 }
 
@@ -80,10 +81,10 @@ func (n *Node) Addr() string { return loopback(n.listener(plainListener).adverti
 func (n *Node) PID() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.proc == nil || n.proc.ended() {
+	if n.proc == nil || n.proc.Ended() {
 		return 0
 	}
-	return n.proc.cmd.Process.Pid
+	return n.proc.PID()
 }
 
 // Dir holds the node's properties, data and log until [Node.Close].
@@ -138,7 +139,7 @@ func (n *Node) launch() error {
 		return err
 	}
 	cmd.Stdout, cmd.Stderr = log, log
-	n.proc, err = startProcess(cmd, n.dir)
+	n.proc, err = child.Start(cmd, n.dir)
 	n.paused = false
 	return err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/IBM/sarama"
 
+	"github.com/evenkeel-go/evenkeel/internal/kafkatest/child"
 	"github.com/evenkeel-go/evenkeel/internal/kafkatest/netproxy"
 )
 
@@ -157,7 +158,7 @@ func (n *Node) format(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if out, err := run(ctx, cmd, n.dir); err != nil {
+	if out, err := child.Run(ctx, cmd, n.dir); err != nil {
 		return fmt.Errorf("format the data of Kafka %s: %w\n%s", n.version, err, tail(out))
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"syscall"
 	"time"
 )
@@ -36,13 +35,3 @@ func lock(ctx context.Context, path string) (unlock func(), err error) {
 		}
 	}
 }
-
-// inGroup makes cmd join a process group, or lead a new one if leader is 0. Such a group also gets no Ctrl-C: whoever
-// started us does, and the watchdog sees our end.
-func inGroup(cmd *exec.Cmd, leader int) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: leader}
-}
-
-func pause(p *os.Process) error     { return p.Signal(syscall.SIGSTOP) }
-func resume(p *os.Process) error    { return p.Signal(syscall.SIGCONT) }
-func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }

@@ -10,7 +10,7 @@ import (
 // Commit sends an OffsetCommit over the commit connection and returns the broker's answer, whose per-partition errors the caller
 // reads.
 //
-// Commit, FetchOffsets, Heartbeat and Settings share that connection, one request at a time, and never wait for a join. Each returns
+// Commit, FetchOffsets, Heartbeat, Describe and Settings share that connection, one request at a time, and never wait for a join. Each returns
 // when ctx ends, whatever the network and the other callers do; the outcome of a request that was already sent is then unknown. An
 // error means that no answer came: nothing is repeated, for only the caller knows whether the request is still right. After an error
 // of the transport the connection is closed and the next call makes a new one, looking for the coordinator for at most
@@ -28,6 +28,16 @@ func (l *Link) FetchOffsets(ctx context.Context, req *sarama.OffsetFetchRequest)
 // Heartbeat sends a heartbeat of our own over the commit connection. See [Link.Commit].
 func (l *Link) Heartbeat(ctx context.Context, req *sarama.HeartbeatRequest) (*sarama.HeartbeatResponse, error) {
 	return call(ctx, l, func(b *sarama.Broker) (*sarama.HeartbeatResponse, error) { return b.Heartbeat(req) })
+}
+
+// Leave sends a LeaveGroup over the commit connection. See [Link.Commit].
+func (l *Link) Leave(ctx context.Context, req *sarama.LeaveGroupRequest) (*sarama.LeaveGroupResponse, error) {
+	return call(ctx, l, func(b *sarama.Broker) (*sarama.LeaveGroupResponse, error) { return b.LeaveGroup(req) })
+}
+
+// Describe asks for the state of groups over the commit connection. See [Link.Commit].
+func (l *Link) Describe(ctx context.Context, req *sarama.DescribeGroupsRequest) (*sarama.DescribeGroupsResponse, error) {
+	return call(ctx, l, func(b *sarama.Broker) (*sarama.DescribeGroupsResponse, error) { return b.DescribeGroups(req) })
 }
 
 // call is one exchange over the commit connection. It goes on for linger or the short deadline after ctx has ended.

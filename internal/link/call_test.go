@@ -97,6 +97,9 @@ func TestGivingUpInFlight(t *testing.T) {
 			if redialled := len(w.wire.dials()) > dials; redialled == answered {
 				t.Errorf("redialled: %v", redialled)
 			}
+			if reset := w.wire.reset() > 0; reset == answered {
+				t.Errorf("what was not sent yet is taken back: %v", reset)
+			}
 		})
 	}
 }
@@ -111,6 +114,9 @@ func TestNoAnswerDropsTheConnection(t *testing.T) {
 	}
 	if n := w.wire.count(offsetCommit); n != 1 {
 		t.Errorf("sent %d times", n)
+	}
+	if n := w.wire.reset(); n != 1 {
+		t.Errorf("closed with %d resets: a system that goes on sending makes a late commit of it", n)
 	}
 	if _, err := l.Commit(t.Context(), commitRequest(w.conf)); err != nil {
 		t.Fatal(err)

@@ -47,8 +47,8 @@ func (l *Link) Joining() bool {
 	return ln != nil && ln.waitsFor(keyJoinGroup)
 }
 
-// LastSync returns when the last SyncGroup was sent on the present group connection, zero for never, and when it was answered. The
-// broker's clocks of the member start no earlier than it was sent.
+// LastSync returns the last SyncGroup on the present group connection, zero for none: of which round, when it was sent, and when it was
+// answered. The broker's clocks of the member start no earlier than it was sent.
 func (l *Link) LastSync() (s Sync) {
 	if ln := l.group.current(); ln != nil {
 		s = ln.lastSync()

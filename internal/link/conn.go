@@ -16,9 +16,6 @@ const (
 	keyEnd        = 6 // size int32, API key int16
 )
 
-// Sync is when a SyncGroup was sent, and when its answer began to come: zero as long as it has not.
-type Sync struct{ Sent, Answered time.Time }
-
 func newConn(raw net.Conn, long time.Duration) *conn {
 	c := &conn{Conn: raw, raw: raw, long: long}
 	c.out.Store(noRequest)
@@ -46,7 +43,7 @@ func (c *conn) Write(b []byte) (int, error) {
 		c.slow.Store(key == keyJoinGroup || key == keySyncGroup)
 		c.out.Store(int32(key))
 		if key == keySyncGroup {
-			c.sync.Store(&Sync{Sent: time.Now()})
+			c.sync.Store(newSync(b))
 		}
 	}
 	n, err := c.Conn.Write(b)
@@ -73,7 +70,9 @@ func (c *conn) answered(key int32) {
 	case keyLeaveGroup:
 		c.left.Store(true)
 	case keySyncGroup:
-		c.sync.Store(&Sync{Sent: c.sync.Load().Sent, Answered: time.Now()})
+		s := *c.sync.Load()
+		s.Answered = time.Now()
+		c.sync.Store(&s)
 	}
 }
 
@@ -87,17 +86,27 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
+// abort closes the socket as well, and takes back what the system has not sent yet. After a plain Close it goes on trying to: a commit that
+// was cut off would arrive when the network is well again, after later ones over another connection, and overwrite them.
+func (c *conn) abort() {
+	if s, ok := c.raw.(interface{ SetLinger(sec int) error }); ok {
+		_ = s.SetLinger(0) // fails on a socket that is closed
+	}
+	_ = c.Close()
+}
+
 // fatal ends the connection after any error, and turns a timeout into an error after which sarama drops the connection too. After
 // a timeout sarama keeps it, though the goroutine that reads it has given up: every later request would fail.
 func (c *conn) fatal(err error) error {
 	if err == nil {
 		return nil
 	}
-	_ = c.Close()
 	var late net.Error
 	if errors.As(err, &late) && late.Timeout() {
+		c.abort()
 		return &lateError{err}
 	}
+	_ = c.Close()
 	return err
 }
 

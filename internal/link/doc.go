@@ -20,11 +20,12 @@
 //	canonical.go names for Kerberos
 //	client.go    the sarama.Client methods that behave otherwise than sarama's
 //	bind.go      the context that sarama's own work ends with
-//	call.go      Commit, FetchOffsets, Heartbeat
+//	call.go      Commit, FetchOffsets, Heartbeat, Describe
 //	settings.go  what the coordinator's settings are
 //	seat.go      one connection to the coordinator, replaced when it breaks or the coordinator moves
 //	line.go      one connection to one broker, opened once
 //	conn.go      the net.Conn below it: deadlines by request, a timeout ends the connection
+//	sync.go      what a SyncGroup says
 //	lookup.go    who is the coordinator
 //	ask.go       one question to whichever broker answers first
 //	tls.go       TLS below sarama
@@ -40,7 +41,7 @@
 // A connection gets JoinGroup and SyncGroup the long deadline ([Options].Long) and every other request the short one. It reads the
 // API key of each request off the wire, for sarama gives no other sign of what it sends. A deadline that is missed closes the
 // connection: sarama would keep it, although nothing reads it any more. [Link.Joining] tells from the same keys whether a join is out,
-// [Link.LastSync] when a sync was sent and answered, and [Link.Left] whether a leave was answered.
+// [Link.LastSync] when a sync was sent and answered, and of which round it is, and [Link.Left] whether a leave was answered.
 //
 // # Metadata
 //
@@ -52,7 +53,7 @@
 // # Cancellation
 //
 // [Link.Bind] gives the context that sarama's work ends with. When it ends, the raw socket of the group connection is closed:
-// Broker.Close would wait for the very answer that is to be given up. Commit, FetchOffsets, Heartbeat and Settings return when their
+// Broker.Close would wait for the very answer that is to be given up. Commit, FetchOffsets, Heartbeat, Describe and Settings return when their
 // own context ends, whatever the network does.
 //
 // # Locks

@@ -10,3 +10,6 @@ func Seen(o Options) func(topic string, id sarama.Uuid) {
 		topics.publish()
 	}
 }
+
+// NewSync reads a request.
+func NewSync(request []byte) *Sync { return newSync(request) }

@@ -94,6 +94,7 @@ func (ln *line) waitsFor(key int32) bool {
 func (ln *line) lastSync() (s Sync) {
 	if c := ln.conn.Load(); c != nil && c.sync.Load() != nil {
 		s = *c.sync.Load()
+		s.Out = s.Answered.IsZero() && !c.dead.Load()
 	}
 	return s
 }
@@ -116,7 +117,14 @@ func (ln *line) close() {
 	_ = ln.broker.Close()
 }
 
-// watch drops the line when ctx ends and the answer is still out after linger. The caller calls settled when the answer is there.
+// abort is drop for a request that nobody waits for any more.
+func (ln *line) abort() {
+	if c := ln.conn.Load(); c != nil {
+		c.abort()
+	}
+}
+
+// watch aborts the line when ctx ends and the answer is still out after linger. The caller calls settled when the answer is there.
 //
 // Both sides claim the answer. Without that, a timer that fires just as the answer comes would close the connection under the next
 // caller's request. When the timer wins, settled closes the socket as well, so that it is dead before the next caller looks.
@@ -124,14 +132,14 @@ func (ln *line) watch(ctx context.Context) (settled func()) {
 	var claimed atomic.Bool
 	give := func() {
 		if claimed.CompareAndSwap(false, true) {
-			ln.drop()
+			ln.abort()
 		}
 	}
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(linger, give) })
 	return func() {
 		stop()
 		if !claimed.CompareAndSwap(false, true) {
-			ln.drop()
+			ln.abort()
 		}
 	}
 }

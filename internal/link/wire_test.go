@@ -18,6 +18,7 @@ type wire struct {
 	seen   map[uint16]int             // requests written, by key
 	dialed []time.Time
 	conns  map[*tap]bool
+	resets int // sockets that were told to close with a reset
 	plain  net.Dialer
 }
 
@@ -142,6 +143,21 @@ func (t *tap) Write(b []byte) (int, error) {
 		_, _ = t.Conn.Write(late)
 	}()
 	return len(b), nil
+}
+
+func (t *tap) SetLinger(sec int) error {
+	t.wire.mu.Lock()
+	defer t.wire.mu.Unlock()
+	if sec == 0 {
+		t.wire.resets++
+	}
+	return t.Conn.(*net.TCPConn).SetLinger(sec)
+}
+
+func (w *wire) reset() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.resets
 }
 
 func (t *tap) Close() error {

@@ -6,6 +6,7 @@ package member
 
 import (
 	"context"
+	"time"
 
 	"github.com/IBM/sarama"
 )
@@ -18,13 +19,34 @@ type Session interface {
 	// It is the parent of all task contexts and outlives the session.
 	Work() context.Context
 
+	// Overdue says that by the clock the lease is over. Work ends a moment later, when its timer has come round: a process that was frozen
+	// asks before it starts anything.
+	Overdue() bool
+
 	// Stopping says that the session's context has ended because the member was asked to stop. Its cause is the user's then, and may
 	// be anything.
 	Stopping() bool
 
+	// Draining says that the member stops, and is a member for the tasks alone that still run: it starts nothing more.
+	Draining() bool
+
+	// StopGrace is how long running tasks may go on from now on where the session ends because of a stop.
+	StopGrace() time.Duration
+
 	// Hurry returns a channel that is closed when the group rebalances while the member stops: others wait for what it still holds, and
 	// sarama tells a session that has ended nothing of it.
 	Hurry() <-chan struct{}
+
+	// Restart ends the session because a claim begins where an earlier topic of the name had its commit, which is mended by now. The next
+	// session begins at the start. It does not block.
+	Restart(topic string)
+
+	// Yield says that a partition which is to be handed over is idle. The member asks for another round, in which it moves, as soon as its
+	// commit is answered and the group has had a rest. It does not block.
+	Yield()
+
+	// Rejoin ends the session, so that the member joins again and says what runs by then. It does not block.
+	Rejoin(cause error)
 
 	// Committer returns the committer of one claimed partition. It is called once a claim, from the claim's goroutine.
 	Committer(topic string, partition int32) Committer
@@ -51,6 +73,11 @@ type Committer interface {
 
 	// Settled waits until what was handed over has been answered, however, and returns the error of ctx when that ends first.
 	Settled(ctx context.Context) error
+
+	// Trust says that nobody else has had the partition up to this generation of the group. A commit never carries a later one that
+	// follows a generation which this member has missed, as long as that is not trusted: the broker checks the generation, and not whose
+	// the partition is.
+	Trust(generation int32)
 
 	// MaxMetadata is how long a position's text may be, in bytes.
 	MaxMetadata() int

@@ -3,8 +3,9 @@ package offset
 import (
 	"encoding/binary"
 	"errors"
-	"math"
 	"strings"
+
+	"github.com/evenkeel-go/evenkeel/internal/packed"
 )
 
 // Why a text has no map for us.
@@ -55,57 +56,25 @@ func open(text string) ([]byte, error) {
 }
 
 func parse(body []byte) (s State, ok bool) {
-	p := parser{in: body}
-	s.Stamp = Stamp{Owner: p.owner(), Count: p.uvarint()}
-	s.Next = p.uvarint()
-	for len(p.in) > 0 && !p.bad {
+	p := parser{packed.Reader{In: body}}
+	s.Stamp = Stamp{Owner: p.Uint64(), Count: p.Uvarint()}
+	s.Next = p.Uvarint()
+	for len(p.In) > 0 && !p.Bad {
 		p.section(&s)
 	}
-	return s, !p.bad
+	return s, !p.Bad
 }
 
-// parser reads bytes from the front. It turns bad when there is too little, and gives zeros from then on.
-type parser struct {
-	in  []byte
-	bad bool
-}
+type parser struct{ packed.Reader }
 
 func (p *parser) section(s *State) {
-	tag, content := p.next(1), p.next(p.uvarint())
+	tag, content := p.Next(1), p.Next(p.Uvarint())
 	switch {
-	case p.bad:
+	case p.Bad:
 	case tag[0] == mapTag:
 		finished, ok := parseHoles(content, s.Next)
-		s.Finished, p.bad = finished, !ok
+		s.Finished, p.Bad = finished, !ok
 	default:
 		s.More = append(s.More, Section{tag[0], content})
 	}
-}
-
-func (p *parser) owner() uint64 {
-	b := p.next(8)
-	if p.bad {
-		return 0
-	}
-	return binary.BigEndian.Uint64(b)
-}
-
-func (p *parser) uvarint() int64 {
-	v, n := binary.Uvarint(p.in)
-	if n <= 0 || v > math.MaxInt64 {
-		p.bad, p.in = true, nil
-		return 0
-	}
-	p.in = p.in[n:]
-	return int64(v)
-}
-
-func (p *parser) next(n int64) []byte {
-	if n > int64(len(p.in)) {
-		p.bad, p.in = true, nil
-		return nil
-	}
-	b := p.in[:n:n]
-	p.in = p.in[n:]
-	return b
 }

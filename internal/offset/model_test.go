@@ -161,6 +161,28 @@ func (m *model) compact(pick int) {
 	}
 }
 
+// fill replaces the log by one that has a message in the first gap beyond the frontier.
+func (m *model) fill() {
+	o := m.next + 1
+	for slices.Contains(m.log, o) || slices.Contains(m.seen, o) {
+		o++
+	}
+	if o >= m.last {
+		return
+	}
+	if !m.tracker.Rewind(o) || m.tracker.Rewind(o) {
+		m.t.Fatalf("%d between %d and %d is known", o, m.next, m.last)
+	}
+	later := func(x int64, _ bool) bool { return x >= o }
+	maps.DeleteFunc(m.done, later)
+	maps.DeleteFunc(m.running, later)
+	m.seen = slices.DeleteFunc(m.seen, func(x int64) bool { return x > o })
+	m.pos, _ = slices.BinarySearch(m.log, o)
+	m.log = slices.Insert(m.log, m.pos, o)
+	m.before, m.last, m.bound = nil, o-1, math.MaxInt
+	m.deliver()
+}
+
 func (m *model) check() {
 	m.t.Helper()
 	tr := m.tracker

@@ -45,6 +45,18 @@ func (t *Tracker) Deliver(offset int64) (fresh bool) {
 	return true
 }
 
+// Rewind takes note of an offset that is next to be delivered although it lies below the last one. It returns false for what was delivered
+// or lies below Next. An offset that is neither was not in the log: another log has taken the place of the one that was read, and what is
+// known from this offset on is forgotten.
+func (t *Tracker) Rewind(offset int64) bool {
+	if _, known := t.window.find(offset); known || offset < t.Next() || offset > t.last {
+		return false
+	}
+	t.unfinished -= t.window.cut(t.window.from(offset))
+	t.before, t.last = nil, offset-1
+	return true
+}
+
 // wasFinished drops the ranges that end before the offset, for good: what was not delivered of them is no longer in the log.
 func (t *Tracker) wasFinished(offset int64) bool {
 	for len(t.before) > 0 && t.before[0].To <= offset {

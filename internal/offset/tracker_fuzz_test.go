@@ -3,10 +3,12 @@ package offset_test
 import "testing"
 
 // FuzzTracker compares with a naive model: messages come with and without gaps, end in any order, the partition comes back to the same
-// member, or goes to another one that reads the commit, and what was not read yet is compacted away. Each byte is an operation.
+// member, or goes to another one that reads the commit, what was not read yet is compacted away, and another log has a message where this
+// one had none. Each byte is an operation.
 func FuzzTracker(f *testing.F) {
 	f.Add(int64(0), []byte("in order, mostly; AAAbbbCCC 0123456789"))
 	f.Add(int64(1000), []byte{15, 15, 65, 70, 99, 200, 15, 80, 66, 201, 15, 215, 15, 15, 77, 95, 230, 15, 15, 240, 15, 250, 15})
+	f.Add(int64(7), []byte{3, 20, 35, 20, 66, 70, 192, 250, 15, 80, 192, 15, 251, 90, 35, 35, 240, 252, 15})
 	f.Add(int64(1)<<40, []byte{15, 31, 47, 15, 64, 66, 68, 70, 72, 192, 15, 15, 64, 64, 64, 208, 15, 15, 192, 3, 64, 192, 31, 31})
 	f.Fuzz(func(t *testing.T, start int64, ops []byte) {
 		m := newModel(t, start&(1<<40-1))
@@ -37,8 +39,10 @@ func (m *model) apply(op byte) {
 		m.compact(n)
 	case op < 232:
 		m.readOrProduce(1 << 20)
-	default:
+	case op < 248:
 		m.restart()
+	default:
+		m.fill()
 	}
 }
 

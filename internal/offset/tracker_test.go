@@ -203,3 +203,21 @@ func heap() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
+
+// Only what lies between Next and the last one delivered, and was not delivered, is another log's.
+func TestRewind(t *testing.T) {
+	for o, want := range map[int64]bool{9: false, 10: false, 11: true, 12: false, 13: true, 14: false, 15: false, 16: false} {
+		tr := offset.New(10, offset.Ranges{{From: 20, To: 30}})
+		for _, delivered := range []int64{10, 12, 14, 15} {
+			tr.Deliver(delivered)
+		}
+		tr.Finish(12)
+		tr.Finish(15)
+		if got := tr.Rewind(o); got != want {
+			t.Errorf("rewind to %d: %v, want %v", o, got, want)
+		}
+		if want && (tr.Last() != o-1 || tr.Next() != 10 || tr.Unfinished() != 1 || tr.Expecting() || !tr.Deliver(14)) {
+			t.Errorf("rewind to %d: last %d, next %d, %d unfinished", o, tr.Last(), tr.Next(), tr.Unfinished())
+		}
+	}
+}

@@ -86,6 +86,17 @@ func (w *window) finish(n int64) {
 	w.finished[i>>6] |= 1 << (i & 63)
 }
 
+// cut drops the numbers from n on, and returns how many of them are unfinished.
+func (w *window) cut(n int64) (unfinished int) {
+	for i := n; i < w.end; i++ {
+		if !w.isFinished(i) {
+			unfinished++
+		}
+	}
+	w.end = n
+	return unfinished
+}
+
 // trim drops the finished ones at the front.
 func (w *window) trim() { w.base = w.next(w.base, false) }
 

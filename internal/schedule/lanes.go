@@ -6,7 +6,7 @@ type Item[T any] struct {
 
 	lane *lane[T] // nil: it has no key
 	next *Item[T] // in its lane
-	line *Item[T] // behind it in the line
+	line *Item[T] // behind it in its line
 }
 
 // Hash is that of the lane of an element that waits or is out.
@@ -22,21 +22,23 @@ type lane[T any] struct {
 	hash       uint64
 	head, tail *Item[T]
 	out        int32 // taken and not ended
-	ready      bool  // in the line
+	ready      bool  // in a line
 	spare      *lane[T]
 }
 
 // Lanes holds the messages of a claim by key: at most width of a key are out at once, and with a width of one they start and end in
 // the order in which they came. Keys are served in the order in which they became ready, so that one with many messages holds up no
-// other. An element without a key waits for nothing. Make one with [NewLanes].
+// other. An element without a key waits for nothing. What is tried again has a line of its own, and the two take turns: in one line it
+// would wait for the whole backlog, or the backlog for it. Make one with [NewLanes].
 type Lanes[T any] struct {
 	width int32
 	byKey map[uint64]*lane[T]
 	n     int
 
-	first, last *Item[T] // the line: elements without a key, and one of each lane that may go on
-	ready       int
-	free        *lane[T]
+	line    line[T]
+	retries line[T] // what is tried again
+	turn    bool    // the retries are next
+	free    *lane[T]
 }
 
 // NewLanes returns lanes of which at most width elements each are out at once.
@@ -47,8 +49,8 @@ func NewLanes[T any](width int) *Lanes[T] {
 // Len returns how many elements wait.
 func (l *Lanes[T]) Len() int { return l.n }
 
-// Ready returns how many lanes have an element that may start.
-func (l *Lanes[T]) Ready() int { return l.ready }
+// Ready returns how many lanes have an element that may start; one without a key is a lane of its own.
+func (l *Lanes[T]) Ready() int { return l.line.n + l.retries.n }
 
 // Push appends an element to the lane of a hash. 0 stands for no key.
 func (l *Lanes[T]) Push(it *Item[T], hash uint64) {
@@ -56,12 +58,12 @@ func (l *Lanes[T]) Push(it *Item[T], hash uint64) {
 	it.next = nil
 	if hash == 0 {
 		it.lane = nil
-		l.push(it)
+		l.line.push(it)
 		return
 	}
 	it.lane = l.laneOf(hash)
 	it.lane.append(it)
-	l.enter(it.lane, false)
+	l.enter(it.lane)
 }
 
 // Hold counts an element that has started elsewhere as one of its lane. It ends by [Lanes.End].
@@ -75,7 +77,7 @@ func (l *Lanes[T]) Hold(it *Item[T], hash uint64) {
 // Take moves elements that may start into run, from at most lanes lanes, and returns how many. What it takes of one lane stands
 // together in order, and has to be run in that order by one runner.
 func (l *Lanes[T]) Take(run []*Item[T], lanes int) (n int) {
-	for ; n < len(run) && l.first != nil && lanes > 0; lanes-- {
+	for ; n < len(run) && l.Ready() > 0 && lanes > 0; lanes-- {
 		if it := l.pop(); it.lane != nil {
 			n += l.takeOf(it.lane, run[n:])
 		} else {
@@ -97,7 +99,7 @@ func (l *Lanes[T]) takeOf(lane *lane[T], run []*Item[T]) (n int) {
 		run[n] = lane.shift()
 	}
 	lane.out += int32(n)
-	l.enter(lane, false)
+	l.enter(lane)
 	return n
 }
 
@@ -112,26 +114,37 @@ func (l *Lanes[T]) End(it *Item[T]) {
 		l.drop(lane)
 		return
 	}
-	l.enter(lane, false)
+	l.enter(lane)
 }
 
-// PutBack returns an element that was out to the front of its lane, and its lane to the front of the line. Several of a lane are put
-// back last one first.
+// PutBack returns an element that was out, and has not started, to the place from which it was taken: to the front of its lane, and its
+// lane to the front of the line where it is in none. Several are put back last one first.
 func (l *Lanes[T]) PutBack(it *Item[T]) {
 	l.n++
 	if it.lane == nil {
-		l.pushFront(it)
+		l.line.pushFront(it)
 		return
 	}
 	it.lane.out--
 	it.lane.prepend(it)
-	l.enter(it.lane, true)
+	if l.enters(it.lane) {
+		l.line.pushFront(it)
+	}
 }
 
-// Again puts an element in the place of one that was out, at the front of its lane.
+// Again puts an element in the place of one that was out, at the front of its lane, and its lane to the end of the retries where it is
+// in no line yet.
 func (l *Lanes[T]) Again(old, fresh *Item[T]) {
-	fresh.lane, old.lane = old.lane, nil
-	l.PutBack(fresh)
+	l.n++
+	if fresh.lane, old.lane = old.lane, nil; fresh.lane == nil {
+		l.retries.push(fresh)
+		return
+	}
+	fresh.lane.out--
+	fresh.lane.prepend(fresh)
+	if l.enters(fresh.lane) {
+		l.retries.push(fresh)
+	}
 }
 
 // Clear drops what waits. What is out has to be ended all the same.
@@ -142,48 +155,33 @@ func (l *Lanes[T]) Clear() {
 			delete(l.byKey, hash)
 		}
 	}
-	l.first, l.last, l.ready, l.n, l.free = nil, nil, 0, 0, nil
+	l.line, l.retries, l.n, l.free = line[T]{}, line[T]{}, 0, nil
 }
 
-// enter puts a lane into the line if it is not there and one of its elements may start.
-func (l *Lanes[T]) enter(lane *lane[T], front bool) {
+// enter puts a lane to the end of the line if it is in none and one of its elements may start.
+func (l *Lanes[T]) enter(lane *lane[T]) {
+	if l.enters(lane) {
+		l.line.push(lane.head)
+	}
+}
+
+// enters says whether a lane has to be put into a line, and takes it as put there.
+func (l *Lanes[T]) enters(lane *lane[T]) bool {
 	if lane.ready || lane.head == nil || lane.out >= l.width {
-		return
+		return false
 	}
 	lane.ready = true
-	if front {
-		l.pushFront(lane.head)
-	} else {
-		l.push(lane.head)
-	}
+	return true
 }
 
-func (l *Lanes[T]) push(it *Item[T]) {
-	if l.first == nil {
-		l.pushFront(it)
-		return
-	}
-	it.line = nil
-	l.last.line, l.last = it, it
-	l.ready++
-}
-
-func (l *Lanes[T]) pushFront(it *Item[T]) {
-	if it.line = l.first; l.first == nil {
-		l.last = it
-	}
-	l.first = it
-	l.ready++
-}
-
+// pop takes from the two lines in turn, as long as both have something.
 func (l *Lanes[T]) pop() *Item[T] {
-	it := l.first
-	if l.first = it.line; l.first == nil {
-		l.last = nil
+	if l.line.n == 0 || l.turn && l.retries.n > 0 {
+		l.turn = false
+		return l.retries.pop()
 	}
-	it.line = nil
-	l.ready--
-	return it
+	l.turn = true
+	return l.line.pop()
 }
 
 func (l *Lanes[T]) laneOf(hash uint64) *lane[T] {

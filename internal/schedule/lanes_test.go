@@ -88,6 +88,39 @@ func TestWhatIsPutBackComesFirst(t *testing.T) {
 	}
 }
 
+// What was taken and has not started is as if it had never been taken.
+func TestWhatIsPutBackKeepsItsPlace(t *testing.T) {
+	l := schedule.NewLanes[int](1)
+	pushAll(l, 0, 0, 1, 0, 2, 3)
+	_, run := take(l, 4, 4)
+	for _, it := range slices.Backward(run) {
+		l.PutBack(it)
+	}
+	if got, _ := take(l, 9, 9); !slices.Equal(got, []int{0, 1, 2, 3, 4, 5}) {
+		t.Errorf("then %v", got)
+	}
+}
+
+// What is tried again and what waits take turns: neither holds up the other, with keys and without.
+func TestRetriesTakeTurnsWithTheOthers(t *testing.T) {
+	for _, keys := range [][]uint64{{1, 2, 3, 4, 5}, {0, 0, 0, 0, 0}} {
+		l := schedule.NewLanes[int](1)
+		pushAll(l, keys...)
+		var got []int
+		for range 9 {
+			values, run := take(l, 1, 1)
+			if got = append(got, values...); run[0].Value < 2 { // these fail always
+				l.Again(run[0], &schedule.Item[int]{Value: run[0].Value})
+			} else {
+				l.End(run[0])
+			}
+		}
+		if want := []int{0, 0, 1, 0, 2, 1, 3, 0, 4}; !slices.Equal(got, want) {
+			t.Errorf("keys %v: served %v, want %v", keys, got, want)
+		}
+	}
+}
+
 // What has started elsewhere holds its key.
 func TestAHeldKeyWaits(t *testing.T) {
 	l := schedule.NewLanes[int](1)
@@ -133,94 +166,4 @@ func TestLanesAreUsedAgain(t *testing.T) {
 	}); n > 0.1 {
 		t.Errorf("%v allocations a round", n)
 	}
-}
-
-// model is lanes the naive way.
-type model struct {
-	width int
-	lanes []*modelLane // in the order of their first element
-}
-
-type modelLane struct {
-	key   uint64
-	waits []int
-	out   int
-}
-
-func (m *model) of(key uint64) *modelLane {
-	for _, l := range m.lanes {
-		if l.key == key && key != 0 {
-			return l
-		}
-	}
-	l := &modelLane{key: key}
-	m.lanes = append(m.lanes, l)
-	return l
-}
-
-func (m *model) ready() (n int) {
-	for _, l := range m.lanes {
-		if len(l.waits) > 0 && l.out < m.width {
-			n++
-		}
-	}
-	return n
-}
-
-// FuzzLanes plays operations on lanes and on the model: never more of a key out than allowed, each element once, in order where the
-// width is one, and nothing that may start is withheld.
-func FuzzLanes(f *testing.F) {
-	f.Add([]byte{1, 10, 20, 30, 200, 201, 100, 101, 150, 102}, uint8(1))
-	f.Fuzz(func(t *testing.T, ops []byte, width uint8) {
-		w := int(width%3) + 1
-		l, m := schedule.NewLanes[int](w), &model{width: w}
-		laneOf := map[*schedule.Item[int]]*modelLane{}
-		var out items
-		next := 0
-		for _, op := range ops[:min(len(ops), 200)] {
-			switch arg := int(op & 31); op >> 5 {
-			case 0, 1, 2:
-				it := &schedule.Item[int]{Value: next}
-				lane := m.of(uint64(arg % 5))
-				lane.waits = append(lane.waits, next)
-				laneOf[it] = lane
-				l.Push(it, lane.key)
-				next++
-			case 3, 4:
-				run := make(items, arg%4+1)
-				run = run[:l.Take(run, arg%3+1)]
-				if len(run) == 0 && m.ready() > 0 {
-					t.Fatalf("nothing taken of %d lanes", m.ready())
-				}
-				for i, it := range run {
-					lane := laneOf[it]
-					together := w == 1 && i > 0 && laneOf[run[i-1]] == lane
-					if lane.out >= w && !together || lane.waits[0] != it.Value {
-						t.Fatalf("took %d of key %d with %d out, %v waiting", it.Value, lane.key, lane.out, lane.waits)
-					}
-					lane.waits = lane.waits[1:]
-					lane.out++
-				}
-				out = append(out, run...)
-			case 5, 6:
-				if len(out) > 0 { // the oldest of a lane ends first, as a runner has it
-					l.End(out[0])
-					laneOf[out[0]].out--
-					out = out[1:]
-				}
-			default:
-				if len(out) > 0 { // the youngest goes back
-					it := out[len(out)-1]
-					out = out[:len(out)-1]
-					lane := laneOf[it]
-					lane.out--
-					lane.waits = slices.Insert(lane.waits, 0, it.Value)
-					l.PutBack(it)
-				}
-			}
-			if l.Ready() != m.ready() {
-				t.Fatalf("%d lanes ready, want %d", l.Ready(), m.ready())
-			}
-		}
-	})
 }

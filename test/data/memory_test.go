@@ -71,7 +71,7 @@ func wantLevelHeap(t *testing.T, g *kit.Group) {
 	warm := g.Note("all partitions are at work")
 	g.UntilSeen(8*heavyPartitions, kit.Returned)
 	p.Kill()
-	empty, level := g.Find(weighed)[0].Offset, heapAfter(g, warm)
+	empty, level := g.Find(kit.Weighed)[0].Offset, heapAfter(g, warm)
 	half := len(level) / 2
 	early, late, most := mean(level[:half]), mean(level[half:]), slices.Max(level)
 	t.Logf("kB: %d empty, then %d early, %d late, and at most %d", empty>>10, early>>10, late>>10, most>>10)
@@ -95,7 +95,7 @@ func weigh() {
 		runtime.GC()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		line, err := json.Marshal(kit.Event{At: time.Now(), Kind: weighed, Offset: int64(m.HeapAlloc)})
+		line, err := json.Marshal(kit.Event{At: time.Now(), Kind: kit.Weighed, Offset: int64(m.HeapAlloc)})
 		if err == nil {
 			fmt.Println(string(line))
 		}
@@ -103,11 +103,8 @@ func weigh() {
 	}
 }
 
-// weighed is a look at the heap of a process, which has Offset bytes.
-const weighed kit.Kind = "weighed"
-
 func heapAfter(g *kit.Group, begin time.Time) (level []int64) {
-	for _, e := range g.Find(weighed, kit.After(begin)) {
+	for _, e := range g.Find(kit.Weighed, kit.After(begin)) {
 		level = append(level, e.Offset)
 	}
 	return level

@@ -17,26 +17,13 @@ import (
 // lent is what the test owns and lends to a member: a client, or a group.
 type lent struct {
 	client sarama.Client
-	group  sarama.ConsumerGroup
+	group  *kit.Lent
 }
 
 // lendGroup makes a member run over a group of the test, which leaves when the test closes it.
-func lendGroup(t *testing.T, g *kit.Group) (l *lent, change func(*consumer.Config)) {
-	t.Helper()
-	l = &lent{}
-	t.Cleanup(l.close)
-	conf, err := g.Plan().Apply(g.Broker.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l, func(c *consumer.Config) {
-		c.Brokers, c.Sarama = nil, nil
-		c.ConsumerGroup = func(s []sarama.BalanceStrategy) (_ sarama.ConsumerGroup, err error) {
-			conf.Consumer.Group.Rebalance.GroupStrategies = s
-			l.group, err = sarama.NewConsumerGroup(g.Broker.Addrs(), g.Name, conf)
-			return l.group, err
-		}
-	}
+func lendGroup(_ *testing.T, g *kit.Group) (l *lent, change func(*consumer.Config)) {
+	group, change := g.Lend()
+	return &lent{group: group}, change
 }
 
 // lendClient makes a member run over a client of the test.
@@ -55,7 +42,7 @@ func lendClient(t *testing.T, g *kit.Group) (l *lent, change func(*consumer.Conf
 
 func (l *lent) close() {
 	if l.group != nil {
-		_ = l.group.Close()
+		l.group.Leave()
 	}
 	if l.client != nil && !l.client.Closed() {
 		_ = l.client.Close()
@@ -106,7 +93,7 @@ func wantOpen(t *testing.T, g *kit.Group, l *lent) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	again := &visitor{came: cancel}
-	if err := l.group.Consume(ctx, []string{g.Topic}, again); err != nil || !again.joined.Load() {
+	if err := l.group.Group.Consume(ctx, []string{g.Topic}, again); err != nil || !again.joined.Load() {
 		g.Errorf("the group was not left open: %v, joined: %v", err, again.joined.Load())
 	}
 }

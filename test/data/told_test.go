@@ -64,8 +64,8 @@ func wantEntries(g *kit.Group, m *kit.Member) {
 			g.Errorf("entry %d of %s is not of generation %d: %s", i, m.Name, assigned[i].Generation, e.Text)
 		}
 		held += partitions(e.Text, "gained") - partitions(e.Text, "lost")
-		if want := " partitions=" + strconv.Itoa(held); !strings.HasSuffix(e.Text, want) {
-			g.Errorf("entry %d of %s does not end with%s: %s", i, m.Name, want, e.Text)
+		if want := " partitions=" + strconv.Itoa(held); !strings.Contains(e.Text+" ", want+" ") {
+			g.Errorf("entry %d of %s does not have%s: %s", i, m.Name, want, e.Text)
 		}
 	}
 }

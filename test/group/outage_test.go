@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/consumer"
+	"github.com/evenkeel-go/evenkeel/handler"
 	"github.com/evenkeel-go/evenkeel/internal/kafkatest"
 	"github.com/evenkeel-go/evenkeel/test/kit"
 )
@@ -142,15 +143,17 @@ func move(t *testing.T, cluster *kafkatest.NodeCluster, down, up func(*kafkatest
 	t.Helper()
 	var groups []*moved
 	for _, r := range restless {
-		for _, eager := range []bool{true, false} {
-			groups = append(groups, newMoved(t, kit.Setting{Broker: cluster, Eager: eager}, r))
+		for _, order := range []handler.Order{handler.ByPartition, handler.ByKey, handler.None} {
+			for _, eager := range []bool{true, false} {
+				groups = append(groups, newMoved(t, kit.Setting{Broker: cluster, Eager: eager, Order: order}, r))
+			}
 		}
 	}
-	coordinator := groups[0].at() // of both
+	coordinator := groups[0].at() // of all
 	must(t, down(coordinator))
-	at := time.Now()
+	groups[0].moves(coordinator)
 	for _, g := range groups {
-		g.survive(at, coordinator)
+		g.survive()
 	}
 	must(t, up(coordinator))
 	for _, g := range groups {
@@ -158,9 +161,13 @@ func move(t *testing.T, cluster *kafkatest.NodeCluster, down, up func(*kafkatest
 	}
 }
 
+// perMoved is how many messages each partition of a moved has.
+const perMoved = 4
+
 // moved is a group whose coordinator goes down.
 type moved struct {
 	*crew
+	running  int // tasks, before the gate is open
 	cluster  *kafkatest.NodeCluster
 	restless bool // another member joins as soon as there is another coordinator
 	other    string
@@ -176,9 +183,10 @@ func newMoved(t *testing.T, s kit.Setting, restless bool) *moved {
 		g.Name = kafkatest.Name(t)
 	}
 	g.Input.CrashDetection = 30 * time.Second
-	g.Produce(2)
+	g.Produce(perMoved)
+	g.running = 3 * g.AtOnce(perMoved)
 	g.start()
-	g.UntilSeen(3, kit.Started)
+	g.UntilSeen(g.running, kit.Started)
 	for p := range int32(3) {
 		g.UntilSeen(1, kit.Committed, kit.OnPartition(p), kit.AtOffset(0))
 	}
@@ -203,20 +211,23 @@ func (g *moved) at() *kafkatest.Node {
 	return n
 }
 
-// survive waits for another coordinator, and then for a commit on it.
-func (g *moved) survive(down time.Time, old *kafkatest.Node) {
+// moves waits for another coordinator, which is one for all groups.
+func (g *moved) moves(old *kafkatest.Node) {
+	down := g.Note("the coordinator is down")
 	g.Until("there is another coordinator", func() bool { return g.at() != old })
-	found := g.Note("another coordinator")
+	g.WantWithin("until there is another coordinator", down, time.Now(), g.Plan().SessionTimeout)
+}
+
+// survive lets the tasks end and waits for their commits at the other coordinator.
+func (g *moved) survive() {
 	if g.restless {
 		g.disturb()
-		found = time.Now()
-	} else {
-		g.WantWithin("until there is another coordinator", down, found, g.Plan().SessionTimeout)
 	}
+	end := g.Note("the tasks may end")
 	g.gate.Open()
 	g.UntilAllHandled()
 	stored, _ := g.Last(kit.Committed)
-	g.WantWithin("from another coordinator to the last commit", found, stored.At, g.Plan().SessionTimeout)
+	g.WantWithin("until the last commit", end, stored.At, g.Plan().SessionTimeout)
 }
 
 // disturb lets another member join. Under eager the session ends, and the next one takes the tasks over by what a coordinator says that has
@@ -226,7 +237,7 @@ func (g *moved) disturb() {
 	g.b = g.Start("b", g.gate.Hold, func(c *consumer.Config) { c.Topics = []string{g.other} })
 	g.Until("the member works on all again", func() bool {
 		s := g.m.Status()
-		return s.Rebalances > before && s.Running == 3 && len(g.m.Owns()) == 3
+		return s.Rebalances > before && s.Running == g.running && len(g.m.Owns()) == 3
 	})
 }
 
@@ -236,9 +247,10 @@ func (g *moved) finish() {
 		g.b.Stop()
 	}
 	g.m.Stop()
-	g.WantAtMost(6, kit.Started)
+	g.WantAtMost(3*perMoved, kit.Started)
 	if !g.restless {
 		g.WantAtMost(1, kit.Ended, kit.By("a"))
 	}
 	g.WantAtMost(0, kit.Cancelled)
+	g.WantSound(nil)
 }

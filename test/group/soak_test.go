@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,10 +23,24 @@ import (
 func TestNothingIsLostWhateverMembersDo(t *testing.T) {
 	t.Parallel()
 	node := kafkatest.Kafka(t, kafkatest.Options{Version: kit.Version(), Links: soakLinks()})
-	t.Run("orders", func(t *testing.T) { kit.EachOrder(t, soak, kit.At("kafka-"+kit.Version(), node)) })
+	var adopted atomic.Int64 // by eager crews, whose sessions all end in each rebalance
+	t.Run("orders", func(t *testing.T) {
+		kit.EachOrder(t, func(t *testing.T, s kit.Setting) {
+			n := soak(t, s)
+			if s.Eager {
+				adopted.Add(int64(n))
+			}
+		}, kit.At("kafka-"+kit.Version(), node))
+	})
+	t.Cleanup(func() { // once all are done
+		if t.Logf("running tasks were taken over %d times", adopted.Load()); adopted.Load() == 0 {
+			t.Error("no running task was taken over: the checker has seen no adoption")
+		}
+	})
 }
 
-func soak(t *testing.T, s kit.Setting) {
+// soak returns how often running tasks were taken over from a claim before.
+func soak(t *testing.T, s kit.Setting) (adopted int) {
 	c := newCrowd(t, s)
 	enough := feed(c.Group)
 	for end := time.Now().Add(8 * time.Second); time.Now().Before(end); time.Sleep(upTo(1000)) {
@@ -43,6 +58,7 @@ func soak(t *testing.T, s kit.Setting) {
 		m.Stop()
 	}
 	c.WantSound(nil)
+	return c.Count(kit.Logged, kit.Saying("are taken over from the claim before"))
 }
 
 // crowd is a group whose members come and go.
@@ -116,7 +132,8 @@ func (c *crowd) change(t *testing.T) {
 
 var errAtRandom = errors.New("failed at random")
 
-// atRandom is a handler that takes up to 200 ms. Some calls fail, some ignore their context, and some succeed although it has ended.
+// atRandom is a handler that takes up to 200 ms, and each third time longer than a rebalance. Some calls fail, some ignore their context, and
+// some succeed although it has ended.
 func atRandom(hurry *kit.Gate) handler.Func {
 	return func(ctx context.Context, _ *handler.Task) error {
 		cancelled := ctx.Done()
@@ -132,7 +149,7 @@ func atRandom(hurry *kit.Gate) handler.Func {
 			cancelled = nil
 		}
 		select {
-		case <-time.After(upTo(200)):
+		case <-time.After(atLength()):
 			return nil
 		case <-cancelled:
 			if rand.IntN(2) == 0 {
@@ -141,6 +158,13 @@ func atRandom(hurry *kit.Gate) handler.Func {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+func atLength() time.Duration {
+	if rand.IntN(3) == 0 {
+		return time.Second + upTo(2000)
+	}
+	return upTo(200)
 }
 
 // upTo is a random time of at most that many milliseconds.

@@ -66,12 +66,7 @@ func (s *stubborn) endAll() {
 
 // B14. No task of the first member ends before the test says so, which is long after R.
 func TestB14AStubbornHandlerHoldsUpNobody(t *testing.T) {
-	kit.Each(t, holdUp, everywhere()...)
-}
-
-// B14.
-func TestB14AStubbornHandlerHoldsUpNobodyInAnyOrder(t *testing.T) {
-	kit.EachFanned(t, holdUp, kit.Fake)
+	kit.EachOrder(t, holdUp, everywhere()...)
 }
 
 func holdUp(t *testing.T, s kit.Setting) {

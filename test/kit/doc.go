@@ -18,6 +18,9 @@
 //
 // A member that has to be killed or frozen is started with [Group.StartProcess]; TestMain then calls [Main].
 //
-// Nothing sleeps to wait for something. A bound that a scenario states is checked with [Group.WantWithin] on the times of the
-// history, and [Slack] is added to it: the tests of a binary share two cores with the brokers and the race detector.
+// Nothing sleeps until something should have come true: it waits for the condition. What sleeps has a time as its scenario, such as an
+// outage of 5 s, or watches for a while that something does not happen or grow.
+//
+// A bound that a scenario states is checked with [Group.WantWithin] on the times of the history, and [Slack] is added to it: the tests of
+// a binary share two cores with the brokers and the race detector.
 package kit

@@ -23,6 +23,9 @@ type Group struct {
 	Partitions int32
 	Input      config.Input // of the plans of members that start later
 
+	// Sticky makes members that start later offer sarama's strategy of the plan, cooperative-sticky or sticky: groups whose leader is foreign.
+	Sticky bool
+
 	Order handler.Order // of members that start later, with Slots
 	Slots int
 	Keys  int   // how many the messages of Produce have, in turn; 0 for messages without a key
@@ -70,6 +73,8 @@ func (g *Group) ProduceHeavy(n, size int) {
 	g.t.Helper()
 	conf := g.Broker.Config()
 	conf.Producer.Return.Successes, conf.Producer.Partitioner, conf.Producer.Flush.MaxMessages = true, sarama.NewManualPartitioner, int(g.Partitions)
+	// What is sent again on a slow machine comes once all the same: tests wait for the offset after the last message.
+	conf.Producer.Idempotent, conf.Producer.RequiredAcks, conf.Net.MaxOpenRequests = true, sarama.WaitForAll, 1
 	producer, err := sarama.NewSyncProducer(g.Broker.Addrs(), conf)
 	g.must(err)
 	defer producer.Close()

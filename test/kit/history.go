@@ -23,6 +23,7 @@ const (
 	Released  Kind = "released"      // Partition, Text: the reason, and how many tasks were abandoned
 	Committed Kind = "committed"     // Partition, Offset: stored by the broker
 	Refused   Kind = "not committed" // Partition, Offset, Err: the answer
+	Dropped   Kind = "dropped"       // Partition, Offset, Err: of a commit that is not sent any more, for the partition was given up
 	Stored    Kind = "stored"        // Partition, Offset, Text: the metadata, as somebody else finds it, see [Group.Watch]
 	Assigned  Kind = "assigned"      // Generation, Text: all partitions the member holds now
 	Ended     Kind = "session ended" // MemberID, Generation, Err: the cause, Text: the kind
@@ -31,6 +32,7 @@ const (
 	Stopped   Kind = "stopped"       // Run has returned: Err
 	Gone      Kind = "gone"          // the process of the member has ended, in whatever way
 	Expelled  Kind = "expelled"      // the coordinator was made to let go of the member, which has yet to hear of it
+	Weighed   Kind = "weighed"       // Offset: the heap of the member's process, Text: a [Weight] if it is one
 	Noted     Kind = "note"          // Text, of the test itself
 )
 
@@ -53,7 +55,7 @@ type Event struct {
 func (e Event) String() string {
 	parts := []string{fmt.Sprintf("%-8s %-13s", e.Member, e.Kind)}
 	switch e.Kind {
-	case Started, Returned, Cancelled, Committed, Refused, Stored:
+	case Started, Returned, Cancelled, Committed, Refused, Dropped, Stored:
 		parts = append(parts, fmt.Sprintf("%d@%d", e.Partition, e.Offset), e.Key)
 	case Claimed, Released:
 		parts = append(parts, strconv.Itoa(int(e.Partition)))

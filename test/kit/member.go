@@ -5,6 +5,9 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/consumer"
 	"github.com/evenkeel-go/evenkeel/handler"
 )
@@ -51,11 +54,21 @@ func (g *Group) newMember(name string, work handler.Func, change ...func(*consum
 	for _, f := range change {
 		f(&cfg)
 	}
+	if g.Sticky && config.Chosen(cfg.Sarama) == nil {
+		cfg.Sarama.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{stickyOf(plan)}
+	}
 	c, err := consumer.New(cfg, w.around(work))
 	if err != nil {
 		return nil, err
 	}
 	return &Member{Consumer: c, life: &life{Name: name, group: g, done: make(chan struct{})}}, nil
+}
+
+func stickyOf(p *config.Plan) sarama.BalanceStrategy {
+	if p.Input.Eager {
+		return sarama.NewBalanceStrategySticky()
+	}
+	return sarama.NewBalanceStrategyCooperativeSticky()
 }
 
 func (m *Member) run(ctx context.Context) {
@@ -75,8 +88,13 @@ func (m *Member) Stop() time.Duration {
 // not count.
 func (g *Group) Expel(m *Member) time.Time {
 	now := g.Note("the coordinator lets go of %s", m.Name)
-	g.Add(Event{At: now, Member: m.Name, Kind: Expelled})
+	g.ExpelledAt(m.Name, now)
 	return now
+}
+
+// ExpelledAt is [Group.Expel] for a member, in whatever process, that is expelled at some other time.
+func (g *Group) ExpelledAt(member string, at time.Time) {
+	g.Add(Event{At: at, Member: member, Kind: Expelled})
 }
 
 // BeginStop asks the member to stop, and returns when that was.

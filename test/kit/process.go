@@ -21,6 +21,7 @@ import (
 	"github.com/evenkeel-go/evenkeel/consumer"
 	"github.com/evenkeel-go/evenkeel/handler"
 	"github.com/evenkeel-go/evenkeel/internal/kafkatest"
+	"github.com/evenkeel-go/evenkeel/internal/kafkatest/child"
 )
 
 // envMember makes the test binary a member of a group: it holds the order, as JSON.
@@ -49,6 +50,7 @@ type order struct {
 	Input                                config.Input
 	Order                                handler.Order
 	Slots                                int
+	Sticky                               bool
 }
 
 // Process is a member of the group in a process of its own, which can be killed and frozen. It ends with the test at the latest, and
@@ -57,10 +59,9 @@ type Process struct {
 	Name string
 
 	group *Group
-	cmd   *exec.Cmd
+	child *child.Process
 	input io.Writer
-	leash *leash
-	done  chan struct{}
+	done  chan struct{} // closed when all that it told is in the history
 }
 
 // StartProcess runs a program as a member. The broker has to be one without TLS and SASL.
@@ -68,17 +69,15 @@ func (g *Group) StartProcess(name, program string) *Process {
 	g.t.Helper()
 	data, err := json.Marshal(order{
 		Name: name, Program: program, Group: g.Name, Topic: g.Topic, Version: g.Broker.Config().Version.String(), Addrs: g.Broker.Addrs(), Input: g.Input,
-		Order: g.Order, Slots: g.Slots,
+		Order: g.Order, Slots: g.Slots, Sticky: g.Sticky,
 	})
 	g.must(err)
-	p := &Process{Name: name, group: g, cmd: exec.Command(os.Args[0]), done: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), envMember+"="+string(data))
-	p.cmd.Stderr = os.Stderr
-	p.input, err = p.cmd.StdinPipe()
-	g.must(err)
-	out, err := p.cmd.StdoutPipe()
-	g.must(err)
-	p.leash, err = tether(p.cmd)
+	p := &Process{Name: name, group: g, done: make(chan struct{})}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), envMember+"="+string(data))
+	cmd.Stderr = os.Stderr
+	var out io.ReadCloser
+	p.child, p.input, out, err = child.Talk(cmd)
 	g.must(err)
 	g.Note("%s starts as a process", name)
 	go p.listen(out) // ends with the process, which Kill sees to at the latest
@@ -87,14 +86,15 @@ func (g *Group) StartProcess(name, program string) *Process {
 }
 
 // listen takes over what the process tells.
-func (p *Process) listen(out io.Reader) {
+func (p *Process) listen(out io.ReadCloser) {
+	defer out.Close()
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if e, err := decode(lines.Bytes()); err == nil {
 			p.group.Add(e)
 		}
 	}
-	_ = p.cmd.Wait()
+	<-p.child.Done()
 	p.group.Add(Event{Member: p.Name, Kind: Gone})
 	close(p.done)
 }
@@ -127,14 +127,14 @@ func (p *Process) Kill() {
 	default:
 		p.group.Note("%s is killed", p.Name)
 	}
-	p.leash.pull(p.cmd.Process)
+	_ = p.child.Kill()
 	<-p.done
 }
 
 // Freeze stops the process with SIGSTOP: its connections stay open, and it does nothing. It returns when that was.
 func (p *Process) Freeze() time.Time {
 	p.group.t.Helper()
-	p.group.must(freeze(p.cmd.Process))
+	p.group.must(p.child.Freeze())
 	return p.group.Note("%s is frozen", p.Name)
 }
 
@@ -142,7 +142,7 @@ func (p *Process) Freeze() time.Time {
 func (p *Process) Thaw() time.Time {
 	p.group.t.Helper()
 	at := p.group.Note("%s is thawed", p.Name)
-	p.group.must(thaw(p.cmd.Process))
+	p.group.must(p.child.Thaw())
 	return at
 }
 
@@ -164,7 +164,7 @@ func serve(data string, programs Programs) int {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	go obey(os.Stdin, gate, stop) // ends with the process
+	go obey(os.Stdin, map[string]func(){"open": gate.Open, "stop": stop, "weigh": m.weigh}) // ends with the process
 	m.run(ctx)
 	return 0
 }
@@ -182,14 +182,11 @@ func pass(e Event) {
 }
 
 // obey follows the orders of the test. Their end is the end of the test's process.
-func obey(in io.Reader, gate *Gate, stop func()) {
+func obey(in io.Reader, orders map[string]func()) {
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
-		switch lines.Text() {
-		case "open":
-			gate.Open()
-		case "stop":
-			stop()
+		if do := orders[lines.Text()]; do != nil {
+			do()
 		}
 	}
 	os.Exit(1)
@@ -205,6 +202,9 @@ func join(o order, h *History, work handler.Func) (*Member, error) {
 	w := &witness{member: o.Name, history: h}
 	conf := sarama.NewConfig()
 	conf.Version = version
+	if o.Sticky {
+		conf.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{stickyOf(plan)}
+	}
 	c, err := consumer.New(consumer.Config{
 		Brokers: o.Addrs, Sarama: conf, Group: o.Group, Topics: []string{o.Topic}, Plan: plan,
 		Order: o.Order, Slots: o.Slots, Logger: slog.New(&logWitness{witness: w}), Hooks: []any{w},

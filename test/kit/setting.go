@@ -121,7 +121,7 @@ func (s Setting) Group(t *testing.T, partitions int32) *Group {
 	g := &Group{
 		History: &History{}, Broker: s.Broker, Topic: kafkatest.Name(t), Partitions: partitions, Order: s.Order, t: t, produced: map[int32]int{},
 		Input: config.Input{
-			Expected: 10 * time.Minute, CrashDetection: 10 * time.Second, Heartbeat: 250 * time.Millisecond, Eager: s.Eager,
+			Expected: 10 * time.Minute, CrashDetection: 10 * time.Second, Heartbeat: 250 * time.Millisecond, Eager: s.Eager, HoldLimit: config.NoHold,
 		},
 	}
 	g.Name = g.Topic

@@ -63,7 +63,10 @@ func (w *witness) OnSessionEnd(e consumer.SessionEnd) {
 
 func (w *witness) OnCommit(c consumer.Commit) {
 	k := Committed
-	if c.Err != nil {
+	switch {
+	case c.Dropped:
+		k = Dropped
+	case c.Err != nil:
 		k = Refused
 	}
 	w.tell(Event{Kind: k, Partition: c.Partition, Offset: c.Offset, Err: c.Err})

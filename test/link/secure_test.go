@@ -42,6 +42,9 @@ func accepted(t *testing.T, node *kafkatest.Node) {
 				t.Fatal(err)
 			}
 			dials := m.wire.dialled()
+			if dials < 2 {
+				t.Errorf("%d dials of the link's two connections", dials)
+			}
 			var took []time.Duration
 			for end := time.Now().Add(5 * reauth / 2); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 				from := time.Now()

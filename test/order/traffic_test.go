@@ -8,32 +8,42 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/handler"
 	"github.com/evenkeel-go/evenkeel/internal/kafkatest"
 	"github.com/evenkeel-go/evenkeel/test/kit"
 )
 
-// counter counts the OffsetCommit requests that carry more than a stamp.
+// counter counts OffsetCommit requests.
 type counter struct {
 	mu    sync.Mutex
 	times []time.Time
 }
 
-func countCommits(b *kafkatest.FakeBroker) *counter {
+func countCommits(b *kafkatest.FakeBroker, which func(*kmsg.OffsetCommitRequest) bool) *counter {
 	c := &counter{}
 	b.Cluster.ControlKey(int16(kmsg.OffsetCommit), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		b.Cluster.KeepControl()
-		for _, t := range r.(*kmsg.OffsetCommitRequest).Topics {
-			for _, p := range t.Partitions {
-				if p.Offset > 0 || p.Metadata != nil && len(*p.Metadata) > longestStamp {
-					c.add()
-					return nil, nil, false
-				}
-			}
+		if which(r.(*kmsg.OffsetCommitRequest)) {
+			c.add()
 		}
 		return nil, nil, false
 	})
 	return c
+}
+
+func anyCommit(*kmsg.OffsetCommitRequest) bool { return true }
+
+// moreThanStamps is for requests that say that something has finished.
+func moreThanStamps(r *kmsg.OffsetCommitRequest) bool {
+	for _, t := range r.Topics {
+		for _, p := range t.Partitions {
+			if p.Offset > 0 || p.Metadata != nil && len(*p.Metadata) > longestStamp {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // longestStamp is how long a text without a map is at most.
@@ -43,6 +53,12 @@ func (c *counter) add() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.times = append(c.times, time.Now())
+}
+
+func (c *counter) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.times)
 }
 
 // wantPaced wants at most one request in each 100 ms, of those between the first and the last one.
@@ -73,7 +89,7 @@ func TestShortTasksCommitTenTimesASecondAtMost(t *testing.T) {
 func wantPaced(t *testing.T, s kit.Setting, task time.Duration) {
 	t.Helper()
 	const partitions = 10
-	g, requests := s.Group(t, partitions), countCommits(s.Broker.(*kafkatest.FakeBroker))
+	g, requests := s.Group(t, partitions), countCommits(s.Broker.(*kafkatest.FakeBroker), moreThanStamps)
 	g.Input.Expected, g.Slots = task, partitions
 	g.Produce(int(3 * time.Second / task))
 	m := g.Start("a", func(ctx context.Context, _ *handler.Task) error {
@@ -88,4 +104,27 @@ func wantPaced(t *testing.T, s kit.Setting, task time.Duration) {
 	requests.wantPaced(t)
 	m.Stop()
 	g.WantSound(nil)
+}
+
+// A member that takes many partitions over at once, from nobody and from another member, stamps them all in a few requests. A stamp does not wait
+// for others, so how many come together depends on how fast sarama begins the claims: 4 to 11 requests were seen.
+func TestStampsOfManyPartitionsShareARequest(t *testing.T) {
+	const partitions, most = 80, 80 / 4
+	kit.EachOrder(t, func(t *testing.T, s kit.Setting) {
+		g, gate := s.Group(t, partitions), kit.NewGate()
+		g.Input.StopGrace, g.Slots = config.NoGrace, partitions
+		g.Produce(1)
+		requests := countCommits(s.Broker.(*kafkatest.FakeBroker), anyCommit)
+		for _, name := range []string{"a", "b"} {
+			before := requests.count()
+			m := g.Start(name, gate.Hold)
+			g.UntilSeen(partitions, kit.Started, kit.By(name))
+			sent := requests.count() - before
+			t.Logf("%s has sent %d requests for %d stamps", name, sent, partitions)
+			if sent == 0 || sent > most {
+				g.Errorf("%s has sent %d requests for %d stamps, want 1 to %d", name, sent, partitions, most)
+			}
+			m.Stop()
+		}
+	}, kit.Fake)
 }

@@ -58,3 +58,11 @@ func wantRivals(t *testing.T, g *kit.Group) {
 		g.Errorf("committed is %d with %q, want 1 and what the rival wrote", o, text)
 	}
 }
+
+// ledByOthers is a group whose members offer what rivals do, which know nothing of ours.
+func ledByOthers(t *testing.T, s kit.Setting, partitions int32) *kit.Group {
+	t.Helper()
+	g := s.Group(t, partitions)
+	g.Sticky = true
+	return g
+}

@@ -14,11 +14,8 @@ import (
 // E4. The topic is deleted and created again under a running task, on a cluster that does not tell topics apart, and then the session ends
 // in a rebalance. Member id and generation prove that the partition was nobody else's: but the task is of another message.
 func TestE4TheLogUnderATaskIsReplaced(t *testing.T) {
-	kit.Each(t, func(t *testing.T, s kit.Setting) {
-		if !s.Eager {
-			return // a cooperative session lives through the rebalance
-		}
-		g := s.Group(t, 1)
+	eachEager(t, func(t *testing.T, s kit.Setting) { // a cooperative session lives through the rebalance
+		g := ledByOthers(t, s, 1)
 		g.Produce(1)
 		gate := kit.NewGate()
 		a := g.Start("a", func(ctx context.Context, task *handler.Task) error {
@@ -41,7 +38,8 @@ func TestE4TheLogUnderATaskIsReplaced(t *testing.T) {
 		gate.Open()
 		b.Stop()
 		a.Stop()
-	}, everywhere()...)
+		g.WantSound(nil)
+	})
 }
 
 // knowsNoIDs makes a member speak as to brokers before 2.8, whose answers have no topic ids.

@@ -13,7 +13,7 @@ import (
 
 var shared kafkatest.Shared
 
-func TestMain(m *testing.M) { kit.Main(m, &shared, nil) }
+func TestMain(m *testing.M) { kit.Main(m, &shared, kit.Programs{"moments": moments}) }
 
 // everywhere is for what the in-process broker does as a real one.
 func everywhere() []kit.Place {

@@ -16,12 +16,12 @@ const instance = "reports-1"
 // of it. The first one ends. Started again it is the member again, in this generation still, and knows nothing of what it had.
 func TestE2AStaticMemberIsReplacedWithinAGeneration(t *testing.T) {
 	kit.Each(t, func(t *testing.T, s kit.Setting) {
-		g := s.Group(t, 1)
+		g := ledByOthers(t, s, 1)
 		g.Input.InstanceID = instance
 		g.Produce(2)
 		gate := kit.NewGate()
-		r, _ := led(t, g, terms{}, lateSuccess(gate))
-		replace(t, g, r)
+		r, a := led(t, g, terms{}, lateSuccess(gate))
+		replace(t, g, r, a)
 		g.UntilSeen(1, kit.Stopped, kit.By("a"))
 		wantRivals(t, g)
 		g.WantAtMost(0, kit.Committed, kit.By("a"), kit.From(1))
@@ -36,19 +36,21 @@ func TestE2AStaticMemberIsReplacedWithinAGeneration(t *testing.T) {
 		again.Stop()
 		g.WantAtMost(1, kit.Started, kit.By("a again"))
 		g.WantAtMost(0, kit.Cancelled, kit.By("a again"))
+		g.WantSound(nil)
 	}, everywhere()...)
 }
 
 // replace lets another rival take the place of the static member of a group, which the first one leads, and do its first message.
-func replace(t *testing.T, g *kit.Group, r *rival) {
+func replace(t *testing.T, g *kit.Group, r *rival, a *kit.Member) {
 	t.Helper()
 	x := newRival(t, g, "x", terms{instance: instance, metadata: r.metadata[r.other()]})
+	g.Expel(a) // which does not hear of it
 	x.join()
 	if x.generation() != r.generation() || x.follow() != 1 {
 		g.Fatalf("x has not taken the place of a in generation %d", r.generation())
 	}
 	owned := g.Note("x owns the partition")
-	end := x.handle()
+	end := x.handle(0)
 	cancelled := g.UntilSeen(1, kit.Cancelled, kit.By("a"), kit.Is(handler.ErrLost))[0]
 	g.WantWithin("until the task is cancelled", owned, cancelled.At, g.Plan().HeartbeatInterval)
 	end()
@@ -73,6 +75,7 @@ func TestE2AMemberOfADeletedGroupAdoptsNothing(t *testing.T) {
 				g.UntilAllHandled()
 				a.Stop()
 				g.WantAtMost(2, kit.Started, kit.By("a"), kit.AtOffset(0))
+				g.WantSound(nil)
 			}, everywhere()...)
 		})
 	}
@@ -88,6 +91,7 @@ func TestE2AMemberOfADeletedGroupGoesOnWhereTheOtherOneWas(t *testing.T) {
 		g.UntilAllHandled()
 		a.Stop()
 		g.WantAtMost(1, kit.Started, kit.By("a"), kit.AtOffset(0))
+		g.WantSound(nil)
 	}, everywhere()...)
 }
 
@@ -95,18 +99,19 @@ func TestE2AMemberOfADeletedGroupGoesOnWhereTheOtherOneWas(t *testing.T) {
 // does the first message, and leaves what it is told. The member, which has seen generation 1 too, gets it back in generation 2.
 func remade(t *testing.T, s kit.Setting, leave func(r *rival, text string)) (g gated, a *kit.Member) {
 	t.Helper()
-	g = gated{s.Group(t, 1), kit.NewGate()}
+	g = gated{ledByOthers(t, s, 1), kit.NewGate()}
 	g.Produce(2)
 	w := newWire()
 	a = g.Start("a", g.gate.Hold, w.member(g.Group))
 	g.UntilSeen(1, kit.Started)
 	g.UntilSeen(1, kit.Committed, kit.AtOffset(0))
 	before, text := a.Status(), textOf(g.Group)
+	g.Expel(a)
 	disband(t, g.Group, w, before.MemberID)
 	r := newRival(t, g.Group, "rival", terms{})
 	r.join()
 	r.give(r.id)
-	r.handle()()
+	r.handle(0)()
 	leave(r, text)
 	w.pass(joinGroup)
 	r.awaitCall()
@@ -143,7 +148,7 @@ func disband(t *testing.T, g *kit.Group, w *wire, member string) {
 // take-over, and begin anew with a group.
 func TestE9TheCountOfTheStampRisesWithEachOwner(t *testing.T) {
 	kit.Each(t, func(t *testing.T, s kit.Setting) {
-		g := s.Group(t, 1)
+		g := ledByOthers(t, s, 1)
 		g.Input.InstanceID = instance
 		g.Produce(1)
 		_, first := owner(g, "a")

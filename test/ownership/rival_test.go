@@ -1,6 +1,7 @@
 package ownership_test
 
 import (
+	"cmp"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -36,6 +37,7 @@ type rival struct {
 // terms are how a rival joins. Zero fields mean what most tests want.
 type terms struct {
 	instance           string
+	topic              string // the group's
 	session, rebalance time.Duration
 	metadata           []byte
 }
@@ -52,15 +54,30 @@ func newRival(t *testing.T, g *kit.Group, name string, how terms) *rival {
 	w := newWire()
 	r := &rival{T: t, g: g, name: name, terms: how, wire: w, line: coordinator(t, g, w), side: coordinator(t, g, w), dead: make(chan struct{})}
 	if how.instance == "" {
-		resp, err := r.line.JoinGroup(r.joinRequest())
-		must(t, err)
-		if !errors.Is(resp.Err, sarama.ErrMemberIdRequired) {
-			g.Fatalf("%s has not got a member id: %v", name, resp.Err)
-		}
-		r.id = resp.MemberId
+		r.register()
 	}
 	t.Cleanup(r.die)
 	return r
+}
+
+// register gets a member id.
+func (r *rival) register() {
+	r.Helper()
+	r.id = ""
+	resp, err := r.line.JoinGroup(r.joinRequest())
+	must(r.T, err)
+	if !errors.Is(resp.Err, sarama.ErrMemberIdRequired) {
+		r.g.Fatalf("%s has not got a member id: %v", r.name, resp.Err)
+	}
+	r.id = resp.MemberId
+}
+
+// leave tells the coordinator that the rival is no member any more. It may register again.
+func (r *rival) leave() {
+	r.Helper()
+	resp, err := r.line.LeaveGroup(&sarama.LeaveGroupRequest{Version: 4, GroupId: r.g.Name, Members: []sarama.MemberIdentity{{MemberId: r.id}}})
+	must(r.T, err)
+	must(r.T, kerror(resp.Err))
 }
 
 // coordinator opens a connection to the group's coordinator.
@@ -94,7 +111,8 @@ func (r *rival) joinRequest() *sarama.JoinGroupRequest {
 		req.AddGroupProtocol(protocol, r.terms.metadata)
 		return req
 	}
-	must(r.T, req.AddGroupProtocolMetadata(protocol, &sarama.ConsumerGroupMemberMetadata{Topics: []string{r.g.Topic}}))
+	topic := cmp.Or(r.terms.topic, r.g.Topic)
+	must(r.T, req.AddGroupProtocolMetadata(protocol, &sarama.ConsumerGroupMemberMetadata{Topics: []string{topic}}))
 	return req
 }
 
@@ -263,9 +281,9 @@ func (r *rival) takesOver() {
 	r.give(r.id)
 }
 
-// handle tells of the first message of the first partition, on which the rival begins to work, and returns how it tells of the end.
-func (r *rival) handle() (end func()) {
-	e := kit.Event{Member: r.name, Kind: kit.Started}
+// handle tells of a message of the first partition, on which the rival begins to work, and returns how it tells of the end.
+func (r *rival) handle(offset int64) (end func()) {
+	e := kit.Event{Member: r.name, Kind: kit.Started, Offset: offset, Call: offset}
 	r.g.Add(e)
 	return func() {
 		e.Kind = kit.Returned

@@ -27,12 +27,13 @@ type wire struct {
 	lost  map[request]bool // they do not arrive
 	held  map[request]bool // they arrive when they are let go, and before all that is sent after them on the connection
 	deaf  map[request]bool // they arrive, and no answer comes
+	fatal map[request]bool // the connection dies of them
 	sent  map[request]int
 	conns []*tap
 }
 
 func newWire() *wire {
-	return &wire{lost: map[request]bool{}, held: map[request]bool{}, deaf: map[request]bool{}, sent: map[request]int{}}
+	return &wire{lost: map[request]bool{}, held: map[request]bool{}, deaf: map[request]bool{}, fatal: map[request]bool{}, sent: map[request]int{}}
 }
 
 // member is a member's way through the wire.
@@ -47,6 +48,9 @@ func (w *wire) lose(r request)   { w.set(w.lost, r) }
 func (w *wire) hold(r request)   { w.set(w.held, r) }
 func (w *wire) deafen(r request) { w.set(w.deaf, r) }
 
+// kill makes connections die of a kind of requests. A heartbeat on a connection that is made meanwhile is one of sarama's: that of the lease lives.
+func (w *wire) kill(r request) { w.set(w.fatal, r) }
+
 func (w *wire) set(rule map[request]bool, r request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,6 +64,7 @@ func (w *wire) pass(r request) {
 	delete(w.lost, r)
 	delete(w.held, r)
 	delete(w.deaf, r)
+	delete(w.fatal, r)
 	for _, c := range w.conns {
 		c.flushLocked()
 	}
@@ -87,9 +92,9 @@ func (w *wire) Dial(network, addr string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tap{Conn: c, wire: w}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	t := &tap{Conn: c, wire: w, joins: w.fatal[heartbeat]}
 	w.conns = append(w.conns, t)
 	return t, nil
 }
@@ -122,6 +127,10 @@ func (c *tap) arrives(b []byte) bool {
 	defer w.mu.Unlock()
 	k := c.kindLocked(b)
 	w.sent[k]++
+	if w.fatal[k] {
+		_ = c.Conn.Close() // what is written then fails
+		return true
+	}
 	c.deaf = c.deaf || w.deaf[k]
 	if w.held[k] || len(c.queue) > 0 {
 		c.queue = append(c.queue, frame{k, bytes.Clone(b)})

@@ -47,7 +47,7 @@ func Listen(addr, target string) (*Proxy, error) {
 func (p *Proxy) Addr() string { return p.addr }
 
 // Cut holds everything that matches, silently: connections stay open or are accepted, and nothing passes. What was sent meanwhile
-// passes after [Proxy.Restore], as TCP would deliver it after a network's outage.
+// passes after [Proxy.Restore], as TCP would deliver it after a network's outage, unless the client has reset its connection since.
 func (p *Proxy) Cut(m Match) { p.add(rule{match: m, cut: true}) }
 
 // Delay holds each piece (64 KiB at most) of what matches for d.

@@ -195,10 +195,13 @@ func TestConnsTellClientsAndKeys(t *testing.T) {
 	for p.Conns()[0].Open {
 		time.Sleep(time.Millisecond)
 	}
-	want := []netproxy.Conn{{ClientID: "a", Keys: []int16{fetch, heartbeat}}, {Keys: []int16{heartbeat}, Open: true}}
+	want := []netproxy.Conn{
+		{ClientID: "a", Keys: []int16{fetch, heartbeat}, Counts: []int{2, 1}},
+		{Keys: []int16{heartbeat}, Counts: []int{1}, Open: true},
+	}
 	got := p.Conns()
 	if !slices.EqualFunc(got, want, func(g, w netproxy.Conn) bool {
-		return g.ClientID == w.ClientID && slices.Equal(g.Keys, w.Keys) && g.Open == w.Open
+		return g.ClientID == w.ClientID && slices.Equal(g.Keys, w.Keys) && slices.Equal(g.Counts, w.Counts) && g.Open == w.Open
 	}) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -230,5 +233,89 @@ func TestAlienStreamPasses(t *testing.T) {
 	a.receive(len(hello))
 	if c := p.Conns()[0]; len(c.Keys) > 0 {
 		t.Errorf("found requests in TLS: %+v", c)
+	}
+}
+
+// reader is a broker that answers each byte with itself and says at the end of its only connection how many there were.
+func reader(t *testing.T, got chan<- int64) (addr string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	t.Cleanup(func() { l.Close() })
+	// Ends when the listener is closed, or the connection.
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		var n counter
+		_, _ = io.Copy(io.MultiWriter(&n, c), c)
+		got <- int64(n)
+	}()
+	return l.Addr().String()
+}
+
+type counter int64
+
+func (c *counter) Write(b []byte) (int, error) {
+	*c += counter(len(b))
+	return len(b), nil
+}
+
+// TCP goes on sending what a closed socket has been given, and takes it back when that is reset.
+func TestAResetTakesBackWhatIsHeld(t *testing.T) {
+	for _, reset := range []bool{false, true} {
+		got := make(chan int64, 1)
+		p, err := netproxy.Listen("127.0.0.1:0", reader(t, got))
+		must(t, err)
+		t.Cleanup(func() { must(t, p.Close()) })
+		c := dial(t, p, "a")
+		passed := c.send(fetch)
+		c.receive(passed)
+		p.Cut(netproxy.Match{})
+		held := c.send(heartbeat)
+		leave(t, p, c, reset)
+		must(t, p.Restore())
+		want := int64(passed)
+		if !reset {
+			want += int64(held)
+		}
+		if n := <-got; n != want {
+			t.Errorf("reset %v: the broker got %d bytes, want %d", reset, n, want)
+		}
+	}
+}
+
+// A connection that is made during a cut has not reached the broker yet.
+func TestAResetDuringACutReachesNoBroker(t *testing.T) {
+	got := make(chan int64, 1)
+	p, err := netproxy.Listen("127.0.0.1:0", reader(t, got))
+	must(t, err)
+	p.Cut(netproxy.Match{})
+	c := dial(t, p, "a")
+	c.send(fetch)
+	leave(t, p, c, true)
+	must(t, p.Restore())
+	must(t, p.Close())
+	select {
+	case n := <-got:
+		t.Errorf("the broker got %d bytes", n)
+	default:
+	}
+}
+
+// leave closes a client's end. A reset is heard at once.
+func leave(t *testing.T, p *netproxy.Proxy, c *client, reset bool) {
+	if reset {
+		must(t, c.Conn.(*net.TCPConn).SetLinger(0))
+	}
+	must(t, c.Close())
+	for end := time.Now().Add(30 * time.Second); reset; time.Sleep(time.Millisecond) {
+		if conns := p.Conns(); len(conns) == 1 && !conns[0].Open {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("the reset was not heard")
+		}
 	}
 }

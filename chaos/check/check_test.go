@@ -1,0 +1,381 @@
+package check_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/chaos/check"
+	"github.com/evenkeel-go/evenkeel/chaos/ledger"
+	"github.com/evenkeel-go/evenkeel/internal/offset"
+)
+
+const ms = time.Millisecond
+
+// base is the Wall of time 0.
+const base = int64(1_800_000_000_000_000_000)
+
+// tale is a history that is told event by event.
+type tale struct{ events []ledger.Event }
+
+func (t *tale) tell(at time.Duration, member string, k ledger.Kind, change func(*ledger.Event)) {
+	e := ledger.Event{At: at, Wall: base + int64(at), Member: member, Kind: k}
+	if k != ledger.Spawned && k != ledger.Gone && k != ledger.Stopping && k != ledger.Settled && k != ledger.Sampled {
+		e.Group = "g"
+	}
+	if change != nil {
+		change(&e)
+	}
+	t.events = append(t.events, e)
+}
+
+// run tells of a handler call that succeeds.
+func (t *tale) run(member string, call, o int64, key string, begin, end time.Duration) {
+	with := func(e *ledger.Event) { e.Call, e.Offset, e.Key = call, o, key }
+	t.tell(begin, member, ledger.Started, with)
+	t.tell(end, member, ledger.Ended, with)
+}
+
+func (t *tale) stored(at time.Duration, owner uint64, count, next int64, finished ...offset.Range) {
+	text := offset.State{Stamp: offset.Stamp{Owner: owner, Count: count}, Next: next, Finished: finished}.Encode(offset.MaxText)
+	t.tell(at, "", ledger.Stored, func(e *ledger.Event) { e.Offset, e.Text = next, text })
+}
+
+// live tells of an hour in the life of a process.
+func (t *tale) live(goroutines func(i int) int) {
+	for i := range 1200 {
+		t.tell(time.Duration(i)*3*time.Second, "C.1", ledger.Sampled, func(e *ledger.Event) { e.Usage = &ledger.Usage{Goroutines: goroutines(i), Clean: i%20 == 0} })
+	}
+}
+
+func said(text string) func(*ledger.Event) { return func(e *ledger.Event) { e.Text = text } }
+
+// sound is a history in which all is well: a member hands one partition over to another one in order.
+func sound() *tale {
+	t := &tale{}
+	t.tell(0, "A.1", ledger.Spawned, nil)
+	t.tell(0, "B.1", ledger.Spawned, nil)
+	t.tell(90*ms, "A.1", ledger.Assigned, nil)
+	t.tell(100*ms, "A.1", ledger.Claimed, nil)
+	t.stored(101*ms, 7, 1, 0)
+	t.run("A.1", 1, 0, "x", 200*ms, 300*ms)
+	t.stored(310*ms, 7, 1, 1)
+	t.run("A.1", 2, 1, "y", 305*ms, 500*ms)
+	t.run("A.1", 3, 2, "x", 310*ms, 400*ms)
+	t.stored(405*ms, 7, 1, 1, offset.Range{From: 2, To: 3})
+	t.stored(505*ms, 7, 1, 3)
+	leaves := func(e *ledger.Event) { e.Fault, e.Text, e.Class = 1, "leave", ledger.Planned }
+	t.tell(1000*ms, "A.1", ledger.Fault, leaves)
+	t.tell(1000*ms, "A.1", ledger.Stopping, nil)
+	t.tell(1010*ms, "A.1", ledger.Released, func(e *ledger.Event) { e.Took = 10 * ms })
+	t.tell(1100*ms, "A.1", ledger.Stopped, nil)
+	t.tell(1200*ms, "A.1", ledger.Gone, said("stopped"))
+	t.tell(1250*ms, "A.1", ledger.Calm, leaves)
+	t.tell(1300*ms, "B.1", ledger.Assigned, nil)
+	t.tell(1310*ms, "B.1", ledger.Claimed, nil)
+	t.stored(1320*ms, 8, 2, 3)
+	t.run("B.1", 1, 3, "x", 1400*ms, 1500*ms)
+	t.stored(1510*ms, 8, 2, 4)
+	t.run("B.1", 2, 4, "x", 12_000*ms, 12_100*ms) // in a stable group
+	t.stored(12_110*ms, 8, 2, 5)
+	t.tell(20_000*ms, "", ledger.Produced, func(e *ledger.Event) { e.Offset = 5 })
+	t.tell(20_100*ms, "", ledger.Settled, nil)
+	t.tell(21_000*ms, "B.1", ledger.Sampled, func(e *ledger.Event) { e.Usage = &ledger.Usage{Goroutines: 10} })
+	t.tell(22_000*ms, "B.1", ledger.Stopping, nil)
+	t.tell(22_010*ms, "B.1", ledger.Released, nil)
+	t.tell(22_100*ms, "B.1", ledger.Stopped, nil)
+	t.tell(22_200*ms, "B.1", ledger.Gone, said("stopped"))
+	return t
+}
+
+func (t *tale) check() *check.Report {
+	b := ledger.NewBook(ledger.Header{Seed: 1, Groups: []ledger.Group{{
+		Name: "g", Order: "key", Partitions: 1, Slots: 4, SessionTimeout: time.Second, RebalanceTimeout: time.Second, Heartbeat: 100 * ms,
+		StopGrace: time.Second, Lease: 750 * ms,
+	}}}, nil)
+	for _, e := range t.events {
+		b.Add(e)
+	}
+	return check.Check(b)
+}
+
+// change changes the events that match.
+func (t *tale) change(match func(ledger.Event) bool, change func(*ledger.Event)) {
+	for i := range t.events {
+		if match(t.events[i]) {
+			change(&t.events[i])
+		}
+	}
+}
+
+func (t *tale) drop(match func(ledger.Event) bool) { t.events = slices.DeleteFunc(t.events, match) }
+
+func at(d time.Duration) func(ledger.Event) bool {
+	return func(e ledger.Event) bool { return e.At == d }
+}
+
+func of(k ledger.Kind, member string) func(ledger.Event) bool {
+	return func(e ledger.Event) bool { return e.Kind == k && e.Member == member }
+}
+
+// move sets the time of an event, both clocks.
+func move(to time.Duration) func(*ledger.Event) {
+	return func(e *ledger.Event) { e.At, e.Wall = to, base+int64(to) }
+}
+
+func TestASoundHistoryHolds(t *testing.T) {
+	r := sound().check()
+	for _, v := range r.Violations {
+		t.Errorf("%s: %s", v.Rule, v.Text)
+	}
+	for _, rule := range check.Rules {
+		never := rule.ID == "G12" || rule.ID == "L7" || r.Unchecked[rule.ID] != "" // nothing overlaps here, nothing is old here
+		if r.Checked[rule.ID] == 0 && !never {
+			t.Errorf("%s was not put to the test", rule.ID)
+		}
+	}
+	if r.Messages != 5 || r.Runs != 5 || len(r.Repeats)+len(r.Wasted)+len(r.Overlaps) > 0 || len(r.Lateness) != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// plant is a history with one thing wrong, and the rule that has to find it.
+type plant struct {
+	rule, what string
+	spoil      func(*tale)
+}
+
+var planted = []plant{
+	{"S1", "a message without a run", func(t *tale) { t.change(of(ledger.Produced, ""), func(e *ledger.Event) { e.Offset = 6 }) }},
+	{"S1", "a message whose only run failed", func(t *tale) { t.change(at(12_100*ms), func(e *ledger.Event) { e.Err = "failed" }) }},
+	{"S2", "a commit before the end", func(t *tale) { t.change(at(300*ms), move(312*ms)) }},
+	{"S2", "a map that says too much", func(t *tale) {
+		t.drop(at(405 * ms))
+		t.stored(405*ms, 7, 1, 1, offset.Range{From: 2, To: 4})
+	}},
+	{"S2", "a commit that goes back", func(t *tale) { t.stored(1600*ms, 8, 2, 2) }},
+	{"S2", "an answer to a commit that nobody stored", func(t *tale) {
+		t.tell(12_105*ms, "B.1", ledger.Answered, func(e *ledger.Event) { e.Offset = 7 })
+	}},
+	{"S3", "a commit of the former owner", func(t *tale) { t.stored(1600*ms, 7, 1, 4) }},
+	{"S3", "two owners of one take-over", func(t *tale) { t.stored(1600*ms, 9, 2, 4) }},
+	{"S4", "a start of what is below the commit", func(t *tale) { t.run("B.1", 9, 2, "x", 1350*ms, 1390*ms) }},
+	{"S4", "a start of what is in the map", func(t *tale) {
+		t.drop(at(505 * ms))
+		t.drop(at(1320 * ms))
+		t.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
+		t.run("B.1", 8, 1, "y", 1330*ms, 1340*ms)
+		t.run("B.1", 9, 2, "x", 1350*ms, 1390*ms)
+	}},
+	{"S4", "a start without a claim", func(t *tale) { t.drop(of(ledger.Claimed, "B.1")) }},
+	{"S5", "two runs of a key at once", func(t *tale) { t.change(at(310*ms), func(e *ledger.Event) { move(250 * ms)(e) }) }},
+	{"S5", "a key out of order", func(t *tale) {
+		t.change(func(e ledger.Event) bool { return e.Call == 3 && e.Member == "A.1" }, func(e *ledger.Event) { move(e.At - 195*ms)(e) })
+		t.change(at(115*ms), move(110*ms))
+		t.change(at(205*ms), move(199*ms))
+	}},
+	{"S5", "a key that goes back", func(t *tale) { t.run("B.1", 9, 3, "x", 12_200*ms, 12_300*ms) }},
+	{"S6", "a repeat without a fault", func(t *tale) {
+		t.drop(at(505 * ms))
+		t.drop(at(1320 * ms))
+		t.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
+		t.run("B.1", 9, 1, "y", 1350*ms, 1390*ms)
+	}},
+	{"S6", "a repeat in the same claim, whatever the fault", func(t *tale) {
+		t.run("B.1", 9, 4, "x", 12_105*ms, 12_109*ms)
+		t.hit("cut", ledger.OfMember, "B.1", 11_000*ms, 13_000*ms)
+	}},
+	{"S6", "a repeat of what a fault came too late to explain", func(t *tale) {
+		t.drop(at(505 * ms))
+		t.drop(at(1320 * ms))
+		t.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
+		t.run("B.1", 9, 1, "y", 3350*ms, 3390*ms)
+		t.hit("cut", ledger.OfMember, "A.1", 1900*ms, 3000*ms)
+	}},
+	{"S8", "metadata that cannot be read", func(t *tale) { t.change(at(1510*ms), func(e *ledger.Event) { e.Text = e.Text[:len(e.Text)-1] }) }},
+	{"S8", "metadata of somebody else", func(t *tale) { t.change(at(1510*ms), said("hello")) }},
+	{"S8", "metadata beyond the limit", func(t *tale) { t.change(at(1510*ms), said(strings.Repeat("x", 5000))) }},
+	{"G12", "two members at once for too long", func(t *tale) {
+		t.drop(at(505 * ms))
+		t.change(at(500*ms), move(3500*ms))
+		t.drop(func(e ledger.Event) bool { return e.Member == "A.1" && e.Kind == ledger.Gone })
+		t.run("B.1", 9, 1, "y", 1350*ms, 3400*ms)
+	}},
+	{"L1", "a claim that does not let go", func(t *tale) { t.change(at(1010*ms), func(e *ledger.Event) { e.Took = 4 * time.Second }) }},
+	{"L1b", "a partition that nobody has", func(t *tale) {
+		t.change(func(e ledger.Event) bool { return e.At >= 1300*ms }, func(e *ledger.Event) { move(e.At + 20*time.Second)(e) })
+	}},
+	{"L2", "work that is left at the end", func(t *tale) {
+		t.drop(at(12_110 * ms))
+		t.change(of(ledger.Settled, ""), func(e *ledger.Event) { e.Kind = ledger.Unsettled })
+	}},
+	{"L2", "a long pause in which faults overlap", func(t *tale) {
+		t.change(func(e ledger.Event) bool { return e.At >= 12_000*ms }, func(e *ledger.Event) { move(e.At + 60*time.Second)(e) })
+		t.hit("pause-node", ledger.OfCluster, "", 20*time.Second, 25*time.Second)
+		t.hitAs(3, "pause-node", ledger.OfCluster, "", 21*time.Second, 26*time.Second)
+	}},
+	{"L2", "a long pause", func(t *tale) {
+		t.change(func(e ledger.Event) bool { return e.At >= 12_000*ms }, func(e *ledger.Event) { move(e.At + 40*time.Second)(e) })
+	}},
+	{"L3", "a late commit", func(t *tale) { t.change(at(12_110*ms), move(14_500*ms)) }},
+	{"L3", "no commit", func(t *tale) { t.drop(at(12_110 * ms)) }},
+	{"L4", "a late stop", func(t *tale) { t.change(of(ledger.Stopped, "B.1"), move(30*time.Second)) }},
+	{"L4", "no stop", func(t *tale) { t.change(of(ledger.Gone, "B.1"), said("killed, for it did not stop")) }},
+	{"L4", "a crash", func(t *tale) { t.change(of(ledger.Gone, "A.1"), said("ended by itself: exit status 2")) }},
+	{"L5", "a lost membership", func(t *tale) { t.tell(16*time.Second, "B.1", ledger.Session, said("membership lost")) }},
+	{"L4", "a Run that returns unasked", func(t *tale) { t.drop(of(ledger.Stopping, "B.1")) }},
+	{"L5", "a rebalance whose only cause is its own session end", func(t *tale) {
+		t.tell(16*time.Second-ms, "B.1", ledger.Session, said("rebalance"))
+		t.tell(16*time.Second, "B.1", ledger.Assigned, nil)
+	}},
+	{"L5", "two rounds that a member asks for at once", func(t *tale) {
+		for _, at := range []time.Duration{13_000 * ms, 13_400 * ms} {
+			t.tell(at, "B.1", ledger.Session, func(e *ledger.Event) { e.Err = "the member asks for another round" })
+		}
+	}},
+	{"G13", "a task that is cancelled for a newcomer", func(t *tale) {
+		t.tell(12_050*ms, "B.1", ledger.Canceled, func(e *ledger.Event) { e.Call, e.Offset, e.Key = 2, 4, "x" })
+	}},
+	{"G13", "a task that is cancelled before the grace of a stop is over", func(t *tale) {
+		t.change(at(500*ms), move(1005*ms))
+		t.tell(1001*ms, "A.1", ledger.Canceled, func(e *ledger.Event) { e.Call, e.Offset, e.Key = 2, 1, "y" })
+	}},
+	{"L5", "a rebalance for nothing", func(t *tale) { t.tell(16*time.Second, "B.1", ledger.Assigned, nil) }},
+	{"L5", "a fatal error", func(t *tale) { t.change(of(ledger.Stopped, "B.1"), func(e *ledger.Event) { e.Err = "refused" }) }},
+	{"L6", "a task at rest", func(t *tale) { t.change(of(ledger.Sampled, "B.1"), func(e *ledger.Event) { e.Usage.Running = 1 }) }},
+	{"L6", "a pause at rest", func(t *tale) { t.change(of(ledger.Sampled, "B.1"), func(e *ledger.Event) { e.Usage.Stuck = 1 }) }},
+	{"L6", "a pause that stays", func(t *tale) {
+		for i := range 12 {
+			t.tell(13_000*ms+time.Duration(i)*time.Second/2, "B.1", ledger.Sampled, func(e *ledger.Event) { e.Usage = &ledger.Usage{Stuck: 1} })
+		}
+		t.tell(30_000*ms, "B.1", ledger.Sampled, func(e *ledger.Event) { e.Usage = &ledger.Usage{Stuck: 1} })
+	}},
+	{"L7", "goroutines that grow, slowly and by chance", func(t *tale) { t.live(func(i int) int { return 60 + i/12 + i*i%17 }) }},
+}
+
+// A check that cannot fail proves nothing.
+func TestEachViolationIsFound(t *testing.T) {
+	for _, p := range planted {
+		t.Run(p.rule+"/"+p.what, func(t *testing.T) {
+			history := sound()
+			p.spoil(history)
+			r := history.check()
+			if !slices.Contains(r.Broken(), p.rule) {
+				t.Errorf("found %v", r.Violations)
+			}
+			var text strings.Builder
+			r.Print(&text)
+			if !strings.Contains(text.String(), p.rule+" VIOLATED") {
+				t.Errorf("printed:\n%s", &text)
+			}
+		})
+	}
+	for _, rule := range check.Rules {
+		if !slices.ContainsFunc(planted, func(p plant) bool { return p.rule == rule.ID }) && rule.ID != "S7" && rule.ID != "S9" {
+			t.Errorf("no violation of %s is planted", rule.ID)
+		}
+	}
+}
+
+// hit puts a fault of a class over a time.
+func (t *tale) hit(name string, class ledger.Class, who string, from, to time.Duration) {
+	t.hitAs(2, name, class, who, from, to)
+}
+
+func (t *tale) hitAs(number int, name string, class ledger.Class, who string, from, to time.Duration) {
+	f := func(e *ledger.Event) { e.Fault, e.Text, e.Class = number, name, class }
+	t.tell(from, who, ledger.Fault, f)
+	t.tell(to, who, ledger.Calm, f)
+}
+
+func TestAFaultExplains(t *testing.T) {
+	again := func(t *tale) { // B runs what A has finished and never committed
+		t.drop(at(505 * ms))
+		t.drop(at(1320 * ms))
+		t.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
+		t.run("B.1", 9, 1, "y", 1350*ms, 1390*ms)
+	}
+	for _, test := range []struct {
+		name, reason string
+		class        ledger.Class
+		who          string
+	}{
+		{"cut", "cut", ledger.OfMember, "A.1"},
+		{"cut", "commit refused after cut", ledger.OfMember, "B.1"},
+		{"pause-node", "pause-node", ledger.OfCluster, ""},
+	} {
+		history := sound()
+		again(history)
+		history.tell(700*ms, "A.1", ledger.Answered, func(e *ledger.Event) { e.Offset, e.Err = 3, "not the current generation" })
+		history.hit(test.name, test.class, test.who, 450*ms, 900*ms)
+		r := history.check()
+		if len(r.Violations) > 0 || r.Repeats[test.reason] != 1 {
+			t.Errorf("%s: %v, repeats %v", test.reason, r.Violations, r.Repeats)
+		}
+	}
+}
+
+// Whoever misses a generation runs its tasks again, as documented.
+func TestAMissedGenerationExplains(t *testing.T) {
+	history := sound()
+	history.drop(at(505 * ms))
+	history.drop(at(1320 * ms))
+	history.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
+	history.tell(110*ms, "B.1", ledger.Assigned, func(e *ledger.Event) { e.Generation = 1 })
+	history.change(at(1300*ms), func(e *ledger.Event) { e.Generation = 3 })
+	history.run("B.1", 9, 1, "y", 1350*ms, 1390*ms)
+	if r := history.check(); len(r.Violations) > 0 || r.Repeats["a generation was missed"] != 1 {
+		t.Errorf("%v, repeats %v", r.Violations, r.Repeats)
+	}
+}
+
+// A frozen process does nothing: its time does not count, neither as an overlap nor as a late release.
+func TestFrozenTimeDoesNotCount(t *testing.T) {
+	history := sound()
+	history.drop(at(505 * ms))
+	history.change(at(500*ms), move(9_000*ms)) // A's run of 1 goes on while it is frozen, and has ended soon after
+	history.drop(func(e ledger.Event) bool {
+		return e.Member == "A.1" && (e.Kind == ledger.Gone || e.Kind == ledger.Released)
+	})
+	history.run("B.1", 9, 1, "y", 1350*ms, 8_900*ms)
+	history.drop(at(1320 * ms))
+	history.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
+	history.drop(at(1510 * ms))
+	history.drop(at(12_110 * ms))
+	history.stored(12_110*ms, 8, 2, 5)
+	history.hit("freeze", ledger.OfMember, "A.1", 600*ms, 8_700*ms)
+	r := history.check()
+	if slices.Contains(r.Broken(), "G12") || len(r.Overlaps) != 1 || r.Overlaps[0].Lasted != 200*ms || r.Overlaps[0].Bound != 750*ms {
+		t.Errorf("%v, overlaps %+v", r.Violations, r.Overlaps)
+	}
+}
+
+// What did not succeed is counted, with what it cost.
+func TestWasteIsCounted(t *testing.T) {
+	history := sound()
+	with := func(e *ledger.Event) { e.Call, e.Offset, e.Key = 8, 3, "x" }
+	history.change(of(ledger.Stopping, "A.1"), move(2*ms)) // a second before
+	history.tell(505*ms, "A.1", ledger.Started, with)
+	history.tell(1005*ms, "A.1", ledger.Canceled, with)
+	history.tell(1009*ms, "A.1", ledger.Ended, func(e *ledger.Event) { with(e); e.Err = "cancelled" })
+	r := history.check()
+	if w := r.Wasted["cancelled by a stop after its grace"]; w.Runs != 1 || w.Time != 504*ms || len(r.Violations) > 0 {
+		t.Errorf("%v, %v", r.Wasted, r.Violations)
+	}
+	var text strings.Builder
+	r.Summary(&text)
+	for _, want := range []string{"1 runs, 0.5 task-seconds", "leave", "S1   held 5 times", "not checked: there are no dead letters yet"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, &text)
+		}
+	}
+}
+
+func TestWhatComesAndGoesIsLevel(t *testing.T) {
+	history := sound()
+	history.live(func(i int) int { return 60 + i*i%37 + 300*(1-min(1, i%100)) })
+	if r := history.check(); slices.Contains(r.Broken(), "L7") || r.Checked["L7"] != 4 {
+		t.Errorf("%v, %d tests", r.Violations, r.Checked["L7"])
+	}
+}

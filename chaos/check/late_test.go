@@ -1,0 +1,38 @@
+package check_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/evenkeel-go/evenkeel/chaos/ledger"
+)
+
+// A commit that was given up unanswered may be stored after later ones. Whoever sent it has to mend that.
+func TestALateCommitIsMended(t *testing.T) {
+	for name, test := range map[string]struct {
+		owner    uint64
+		given    bool
+		mended   bool
+		violated string
+	}{
+		"mended":               {8, true, true, ""},
+		"not mended":           {8, true, false, "S2"},
+		"nothing was given up": {8, false, true, "S2"},
+		"of somebody else":     {7, true, true, "S2"},
+	} {
+		history := sound()
+		if test.given {
+			history.tell(1515*ms, "B.1", ledger.Answered, func(e *ledger.Event) { e.Offset, e.Err, e.Text = 3, "no answer", ledger.Unanswered })
+		}
+		history.stored(1520*ms, test.owner, 2, 3)
+		if test.mended {
+			history.stored(3500*ms, 8, 2, 4)
+		} else {
+			history.drop(at(12_110 * ms))
+		}
+		r := history.check()
+		if found := slices.Contains(r.Broken(), "S2"); found != (test.violated != "") {
+			t.Errorf("%s: broken %v, %v", name, r.Broken(), r.Violations)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package check
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/chaos/ledger"
+)
+
+// releases wants claims to let go in time (L1). A frozen process cannot.
+func (r *Report) releases() {
+	stopping := map[string]bool{}
+	for _, e := range r.story.events {
+		switch e.Kind {
+		case ledger.Stopping:
+			stopping[e.Member] = true
+		case ledger.Released:
+			g := r.story.groups[e.Group]
+			grace := g.Grace
+			if stopping[e.Member] {
+				grace = max(grace, g.StopGrace)
+			}
+			took := r.story.awake(e.Member, e.At-e.Took, e.At)
+			m := message{placeOf(e), 0}
+			r.holds(took <= grace+time.Second+Slack, where{rule: "L1", at: e.At, of: &m}, "%s lets go of %s %d after %v, want at most %v + 1 s", e.Member, e.Group, e.Partition, took, grace)
+		default:
+		}
+	}
+}
+
+// longestPause is how long a group may finish nothing while there is work.
+const longestPause = 30 * time.Second
+
+// progress wants each group to finish something every now and then (L2). Work comes all the time, until the last message.
+func (r *Report) progress() {
+	last := map[string]time.Duration{}
+	for _, x := range byEnd(r.story.done) {
+		g := x.group
+		if at, ok := last[g]; ok {
+			pause := r.story.undisturbed(at, x.end, aftermath)
+			r.holds(pause <= longestPause, where{rule: "L2", at: x.end, of: &x.message}, "%s had finished nothing for %v, of which the brokers were whole for %v", g, x.end-at, pause)
+		}
+		last[g] = x.end
+	}
+	r.unsettled()
+}
+
+// unsettled wants the members to have brought everything to its end, once nothing was broken any more (L2).
+func (r *Report) unsettled() {
+	for _, e := range r.story.events {
+		if e.Kind != ledger.Unsettled {
+			continue
+		}
+		for _, p := range r.story.events {
+			if p.Kind != ledger.Produced {
+				continue
+			}
+			list := r.story.stored[placeOf(p)]
+			stored := int64(0)
+			if n := len(list); n > 0 {
+				stored = list[n-1].Offset
+			}
+			m := message{placeOf(p), stored}
+			r.holds(stored >= p.Offset, where{rule: "L2", at: e.At, of: &m}, "%s %d is committed at %d of %d, and nothing has been broken for minutes", p.Group, p.Partition, stored, p.Offset)
+		}
+	}
+}
+
+func byEnd(done map[message]*run) []*run {
+	return slices.SortedFunc(maps.Values(done), func(a, b *run) int { return cmp.Compare(a.end, b.end) })
+}
+
+// durable is how long an end may wait for its commit: G11.
+const durable = 300 * time.Millisecond
+
+// latenesses wants what has finished to be committed soon while the group is stable, and all of it at rest (L3).
+func (r *Report) latenesses() {
+	quiet := r.story.quiet()
+	for m, x := range r.story.done {
+		wall, ok := r.story.covered[m]
+		if r.story.settled != far {
+			r.holds(ok, where{rule: "L3", at: x.end, of: &m}, "%s %d@%d has finished and is committed by nobody", m.group, m.partition, m.offset)
+		}
+		if !ok || x.cancel < x.end || !quiet(x.end) {
+			r.Exempt["L3"]++
+			continue
+		}
+		late := time.Duration(wall - x.wall)
+		r.Lateness = append(r.Lateness, late)
+		r.holds(late <= durable+Slack, where{rule: "L3", at: x.end, of: &m}, "%s %d@%d was committed %v after its end in a stable group", m.group, m.partition, m.offset, late)
+	}
+	slices.Sort(r.Lateness)
+}
+
+// settling is how long after a change a group is not stable yet.
+const settling = 8 * time.Second
+
+// quiet says whether nothing has changed around a time.
+func (s *story) quiet() func(time.Duration) bool {
+	var changes []time.Duration
+	for _, e := range s.events {
+		switch e.Kind {
+		case ledger.Fault, ledger.Calm, ledger.Spawned, ledger.Gone, ledger.Stopping, ledger.Grown, ledger.Assigned, ledger.Session:
+			changes = append(changes, e.At)
+		default:
+		}
+	}
+	return func(at time.Duration) bool {
+		i, _ := slices.BinarySearch(changes, at-settling)
+		return (i == len(changes) || changes[i] > at+2*time.Second) && !s.faulty(at)
+	}
+}
+
+func (s *story) faulty(at time.Duration) bool {
+	return slices.ContainsFunc(s.faults, func(f fault) bool { return f.begin <= at && at <= f.end })
+}
+
+// stops wants members to stop in time (L4).
+func (r *Report) stops() {
+	begin := map[string]time.Duration{}
+	for _, e := range r.story.events {
+		switch e.Kind {
+		case ledger.Stopping:
+			begin[e.Member] = e.At
+		case ledger.Stopped:
+			at, ok := begin[e.Member]
+			r.holds(ok, where{rule: "L4", at: e.At}, "Run of %s in %s has returned, and nobody had asked for it", e.Member, e.Group)
+			if ok {
+				limit := r.story.groups[e.Group].StopGrace + 2*time.Second
+				if r.story.disturbedBy(e.Member, at, e.At, time.Second) != nil {
+					limit += 4 * time.Second
+				}
+				took := r.story.awake(e.Member, at, e.At)
+				r.holds(took <= limit+Slack, where{rule: "L4", at: e.At}, "%s took %v to stop in %s, want at most %v", e.Member, took, e.Group, limit)
+			}
+		default:
+		}
+	}
+}
+
+// asksAgain is what the session of a member ends with that asks for another round, so that a partition moves.
+const asksAgain = "asks for another round"
+
+// leastSpacing is how far apart the rounds are at least that a member asks for.
+const leastSpacing = 500 * time.Millisecond
+
+// causes wants a reason for each lost session and each assignment (L5). A member that asks for a round is one, but may not do so at will.
+func (r *Report) causes() {
+	changes := map[string]time.Duration{} // the latest one, by group; "" for all
+	asked := map[seat]time.Duration{}
+	for _, e := range r.story.events {
+		switch e.Kind {
+		case ledger.Spawned, ledger.Gone, ledger.Stopping, ledger.Fault, ledger.Calm, ledger.Grown:
+			changes[e.Group] = e.At
+		case ledger.Assigned:
+			g := r.story.groups[e.Group]
+			felt := g.SessionTimeout + g.RebalanceTimeout + 5*time.Second
+			last := max(changes[""], changes[e.Group])
+			r.holds(e.At-last <= felt || r.story.faulty(e.At), where{rule: "L5", at: e.At}, "%s: a rebalance to generation %d, and nothing has changed for %v", e.Group, e.Generation, e.At-last)
+		default:
+		}
+		if e.Kind == ledger.Session && strings.Contains(e.Err, asksAgain) {
+			at := seat{process: e.Member, place: place{group: e.Group}}
+			last, before := asked[at]
+			r.holds(!before || e.At-last >= leastSpacing, where{rule: "L5", at: e.At}, "%s asks for two rounds of %s within %v", e.Member, e.Group, e.At-last)
+			asked[at], changes[e.Group] = e.At, e.At
+		}
+		if e.Kind == ledger.Session && strings.Contains(e.Text, "lost") {
+			g := r.story.groups[e.Group]
+			r.holds(r.story.disturbedBy(e.Member, e.At-g.SessionTimeout, e.At, aftermath) != nil, where{rule: "L5", at: e.At}, "%s has lost its membership of %s, and nothing has happened to it: %s", e.Member, e.Group, e.Err)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package consumer
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/IBM/sarama"
+
+	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/link"
+)
+
+// A member that stops and waits for its tasks drains meanwhile: it stays a member, starts nothing more, and others have at once what is idle.
+// What is busy follows as its task ends. When nothing runs any more, or the grace is over, it stops as any other.
+
+// drains says that this member does so. It does not where it waits for no task, or its group plans in another way.
+func (m *membership) drains() bool {
+	p := m.plan
+	return m.alone && p.HoldLimit > 0 && !p.StopCancelFirst && p.StopGrace > 0
+}
+
+// willDrain decides, once Run's context has ended, whether the member drains.
+func (m *membership) willDrain() bool {
+	m.decide.Do(func() {
+		m.stopBy() // begins now
+		m.decided = m.drains() && m.works()
+	})
+	return m.decided
+}
+
+// drain stays a member for the tasks that run, at most for the grace of the stop.
+func (m *membership) drain(run context.Context) {
+	if !m.willDrain() {
+		return
+	}
+	ctx, end := context.WithDeadlineCause(context.WithoutCancel(run), m.stopBy(), handler.ErrDraining)
+	defer end()
+	m.followUp.drain()
+	m.log.InfoContext(ctx, "draining: others may have the partitions on which nothing runs", slog.Int("running", m.tasks.Status().Running))
+	m.helpers.Go(func() { // ends with ctx
+		for m.works() && link.Sleep(ctx, another) == nil {
+		}
+		end()
+	})
+	var tries backoff
+	for !over(ctx) {
+		round, err := m.consumeOnce(ctx)
+		if over(ctx) {
+			return
+		}
+		if fatal := m.between(ctx, round, err, &tries); fatal != nil {
+			m.log.WarnContext(ctx, "the member can no longer drain: its tasks go on to the end of the grace, and nothing else moves before", slog.Any("error", fatal))
+			m.hooks.failed(fatal)
+			return
+		}
+	}
+}
+
+// works says that a task runs, in a claim or between two. One that was given up counts for nothing.
+func (m *membership) works() bool {
+	s := m.tasks.Status()
+	return s.Running > s.Stray
+}
+
+// stopBy is the end of the grace of a stop that has begun. The first to ask sets it.
+func (m *membership) stopBy() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.deadline.IsZero() {
+		m.deadline = time.Now().Add(m.plan.StopGrace)
+	}
+	return m.deadline
+}
+
+// Draining implements member.Session.
+func (s *session) Draining() bool { return s.m.followUp.drains() }
+
+// StopGrace implements member.Session.
+func (s *session) StopGrace() time.Duration { return s.m.stopGrace() }
+
+// stopGrace is what is left of the grace of a stop. A member that drains has begun it before.
+func (m *membership) stopGrace() time.Duration {
+	if !m.drains() {
+		return m.plan.StopGrace
+	}
+	return max(time.Until(m.stopBy()), 0)
+}
+
+// leaveAsStatic makes a static member that has drained leave the group. sarama does not: a static member may be back soon, and then has
+// its partitions still. This one has given them away, and would get nothing until its session timeout is over.
+func (m *membership) leaveAsStatic(ctx context.Context) error {
+	t, id := m.currentTenure(), m.instanceID()
+	if t == nil || id == nil || !m.followUp.drains() {
+		return nil
+	}
+	req := &sarama.LeaveGroupRequest{Version: 3, GroupId: m.cfg.Group, Members: []sarama.MemberIdentity{{MemberId: t.memberID, GroupInstanceId: id}}}
+	resp, err := m.link.Leave(ctx, req)
+	if err != nil {
+		return err
+	}
+	for _, one := range resp.Members {
+		if one.Err != sarama.ErrNoError {
+			return one.Err
+		}
+	}
+	return kerror(resp.Err)
+}

@@ -1,0 +1,63 @@
+package consumer_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/config"
+)
+
+// A member that drains joins with the others: their waiting shortens nothing.
+func TestADrainIsNotHurried(t *testing.T) {
+	for name, grace := range map[string]time.Duration{"drains": time.Hour, "does not": config.NoGrace} {
+		synctest.Test(t, func(t *testing.T) {
+			l := beginLed(t, config.Input{Expected: time.Minute, StopGrace: grace})
+			l.m.SetStopping()
+			l.stop()
+			l.waits.Store(true)
+			time.Sleep(10 * time.Second)
+			hurried := false
+			select {
+			case <-l.own.Hurry():
+				hurried = true
+			default:
+			}
+			if hurried != (grace == config.NoGrace) {
+				t.Errorf("%s: hurried %v", name, hurried)
+			}
+		})
+	}
+}
+
+// The grace of a drain begins with the end of Run's context, and is what is left of it later.
+func TestTheGraceOfADrainBeginsWithTheStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := beginLed(t, config.Input{Expected: time.Minute, StopGrace: time.Hour})
+		l.stop()
+		if l.own.Stopping() {
+			t.Error("a stop before the drain")
+		}
+		time.Sleep(10 * time.Minute)
+		if left := l.own.StopGrace(); left != 50*time.Minute {
+			t.Errorf("%v left of an hour after ten minutes", left)
+		}
+	})
+}
+
+// Nobody waits for a task that was given up: its result counts for nothing.
+func TestATaskThatWasGivenUpIsNoReasonToDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := beginLed(t, config.Input{Expected: time.Minute, StopGrace: time.Hour})
+		l.deaf.Store(true)
+		if !l.m.Works() {
+			t.Error("no task runs")
+		}
+		l.m.Lose()
+		<-l.claimed
+		if s := l.m.Tasks().Status(); s.Stray != 1 || l.m.Works() {
+			t.Errorf("works: %v, status %+v", l.m.Works(), s)
+		}
+		l.finish()
+	})
+}

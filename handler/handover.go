@@ -1,0 +1,255 @@
+package handler
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/internal/assign"
+	"github.com/evenkeel-go/evenkeel/internal/member"
+	"github.com/evenkeel-go/evenkeel/internal/strategy"
+)
+
+// A partition that the leader wants to go to another member stays where it is as long as a task runs there. It is marked: nothing more
+// starts on it, and when it is idle its member asks for another round, in which it moves. All of this needs the pool's lock.
+
+// errOverHold is the cause of tasks that have run for longer than the hold limit on a partition that has to move.
+var errOverHold = fmt.Errorf("the task has run for longer than the plan's HoldLimit, and its partition has to move to another member: %w", ErrRevoked)
+
+// longRound is from which expected duration on nothing starts, in a round, on what was reported idle: the leader may just be giving it to
+// somebody else, and a longer task is worth the wait.
+const longRound = 30 * time.Second
+
+// mostMarks is how many rounds may leave a marked partition in place that was idle: then it goes back to work, and waits for nobody.
+const mostMarks = 3
+
+// handOvers is what the leader has said last.
+type handOvers struct {
+	round bool           // a round goes on: what was idle at its begin starts nothing
+	known bool           // the leader leaves running tasks alone
+	marks map[Claim]int  // to be handed over; how many rounds have left the partition in place although it was idle
+	stops map[Claim]bool // of these: the task is to be cancelled
+}
+
+// keepsLocked says that a mark is obeyed.
+func (h *handOvers) keepsLocked(key Claim) bool {
+	n, marked := h.marks[key]
+	return marked && n < mostMarks
+}
+
+// handOver takes what the leader says with an assignment. What it has said before counts no longer.
+func (p *pool) handOver(a strategy.Assignment, w strategy.Word) {
+	p.mu.Lock()
+	back := p.markLocked(w.HandOver)
+	p.handOvers.stops, p.handOvers.known, p.handOvers.round = claimsOf(w.Stop), w.Known, false
+	var touched []*claim
+	for _, c := range p.claims {
+		if slices.Contains(a[c.key.Topic], c.key.Partition) {
+			c.markLocked()
+			touched = append(touched, c)
+		}
+	}
+	p.mu.Unlock()
+	for _, c := range touched {
+		c.signal()
+	}
+	for _, key := range back {
+		p.logger.Warn("the group does not take a partition that this member was told to hand over, and that is idle: going on there", attrTopic(key.Topic),
+			attrPartition(key.Partition), slog.Int("rounds", mostMarks))
+	}
+}
+
+// sessionBegins ends a round of which sarama has told nobody (see [ownership.begin]).
+func (p *pool) sessionBegins() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.handOvers.round = false
+}
+
+// markLocked replaces the marks, and returns those that are no longer obeyed.
+func (p *pool) markLocked(sets assign.Partitions) (back []Claim) {
+	marks := map[Claim]int{}
+	for key := range claimsOf(sets) {
+		n, before := p.handOvers.marks[key]
+		switch {
+		case !before || p.busyLocked(key):
+			n = 0
+		default:
+			if n++; n == mostMarks {
+				back = append(back, key)
+			}
+		}
+		marks[key] = n
+	}
+	p.handOvers.marks = marks
+	return back
+}
+
+func claimsOf(sets assign.Partitions) map[Claim]bool {
+	claims := map[Claim]bool{}
+	for topic, list := range sets {
+		for _, partition := range list {
+			claims[Claim{Topic: topic, Partition: partition}] = true
+		}
+	}
+	return claims
+}
+
+// markLocked obeys what the leader has said last. A run of several tasks ends with the one that it is at.
+func (c *claim) markLocked() {
+	c.reported = false
+	c.marked = c.pool.handOvers.keepsLocked(c.key)
+	c.evicted = c.pool.handOvers.stops[c.key] && c.flight > 0
+	c.yields = c.marked
+	if !c.goingLocked() {
+		c.pool.readyLocked(c)
+		return
+	}
+	for r := c.active; r != nil; r = r.after {
+		r.cutLocked()
+		r.settleLocked(r.n - 1)
+	}
+}
+
+// goingLocked says that nothing more starts: the partition is to go to another member, or this one stops.
+func (c *claim) goingLocked() bool { return c.marked || c.draining }
+
+// yieldsLocked says, once for each assignment, that a marked partition is idle.
+func (c *claim) yieldsLocked() bool {
+	yields := c.yields && c.entered && !c.closed && c.flight == 0
+	c.yields = c.yields && !yields
+	return yields
+}
+
+// leftAlone says that the leader takes no partition away on which a task runs: tasks that go on need not be waited for.
+func (p *pool) leftAlone() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.handOvers.known
+}
+
+// busyLocked says that a task runs on a partition, also one of an earlier claim.
+func (p *pool) busyLocked(key Claim) bool {
+	for _, c := range []*claim{p.claims[key], p.kept[key], p.strays[key]} {
+		if c != nil && c.flight > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// report adds what runs. Without a hold limit nothing is held back: the leader may take any partition.
+func (p *pool) report(r *assign.Report, plan *config.Plan) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if plan.HoldLimit > 0 {
+		p.reportLocked(r, plan)
+	}
+}
+
+func (p *pool) reportLocked(r *assign.Report, plan *config.Plan) {
+	for _, places := range []map[Claim]*claim{p.claims, p.kept, p.strays} {
+		for key, c := range places {
+			if c.flight == 0 {
+				continue
+			}
+			add(&r.Busy, key)
+			if c.left {
+				add(&r.Stuck, key)
+			}
+			if p.now()-c.oldestLocked() > plan.HoldLimit {
+				add(&r.Over, key)
+			}
+		}
+	}
+	for key := range p.handOvers.marks {
+		if p.handOvers.keepsLocked(key) {
+			add(&r.Marked, key)
+		}
+	}
+	if p.handOvers.round = plan.Input.Expected >= longRound; p.handOvers.round {
+		for _, c := range p.claims {
+			c.reported = c.flight == 0
+		}
+	}
+}
+
+func add(sets *assign.Partitions, key Claim) {
+	if *sets == nil {
+		*sets = assign.Partitions{}
+	}
+	if list := (*sets)[key.Topic]; !slices.Contains(list, key.Partition) {
+		(*sets)[key.Topic] = append(list, key.Partition)
+	}
+}
+
+// holdingLocked lists the tasks that marked partitions wait for, also between two claims.
+func (p *pool) holdingLocked(now time.Duration) (list []Holding) {
+	for key := range p.handOvers.marks {
+		if !p.handOvers.keepsLocked(key) {
+			continue
+		}
+		for _, c := range []*claim{p.claims[key], p.kept[key]} {
+			if c == nil {
+				continue
+			}
+			if tasks := c.statusLocked(now).Tasks; len(tasks) > 0 {
+				list = append(list, Holding{key, slices.MaxFunc(tasks, func(a, b RunningTask) int { return cmp.Compare(a.Age, b.Age) })})
+			}
+		}
+	}
+	return list
+}
+
+// yield asks for the round in which an idle partition moves. A plain sarama session is asked by the end of a claim.
+func (l *loop) yield(now time.Duration) {
+	if own, ok := l.group.(member.Session); ok {
+		own.Yield()
+		return
+	}
+	l.alarm.set(atYield, now+strategy.Spacing(l.plan), now)
+}
+
+// watchHold sees to it that a task on a marked partition is told when it is past the hold limit.
+func (l *loop) watchHold(oldest, now time.Duration) {
+	if at := oldest + l.plan.HoldLimit; !l.alarm.isSet(atHold) && l.plan.HoldLimit > 0 && at >= now {
+		l.alarm.set(atHold, at+time.Millisecond, now)
+	}
+}
+
+// pastHold asks for a round, in which the leader hears of it. Over a plain sarama session the next one that comes tells.
+func (l *loop) pastHold() {
+	l.pool.mu.Lock()
+	holds := l.marked && l.flight > 0
+	l.pool.mu.Unlock()
+	if own, ok := l.group.(member.Session); ok && holds {
+		own.Yield()
+	}
+}
+
+// yieldBySession ends the claim, and sarama with it the session of all partitions: what runs there is taken over by the next one.
+func (l *loop) yieldBySession() {
+	l.pool.mu.Lock()
+	idle := l.goingLocked() && l.flight == 0
+	l.pool.mu.Unlock()
+	l.open = l.open && !idle
+}
+
+// rejoin ends the session of a claim that has given its tasks up. sarama does it as well, when the claim returns, but not in order.
+func (l *loop) rejoin() {
+	if own, ok := l.group.(member.Session); ok {
+		own.Rejoin(l.eviction)
+	}
+}
+
+// oldestLocked is when the oldest of the runs began that go on.
+func (c *claim) oldestLocked() time.Duration {
+	oldest := c.pool.now()
+	for r := c.active; r != nil; r = r.after {
+		oldest = min(oldest, r.begin)
+	}
+	return oldest
+}

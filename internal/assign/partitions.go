@@ -1,0 +1,29 @@
+package assign
+
+import "slices"
+
+// Partitions are partitions by topic, in any order.
+type Partitions map[string][]int32
+
+// add appends a partition, and makes the map where it is nil.
+func (s *Partitions) add(topic string, number int32) {
+	if *s == nil {
+		*s = Partitions{}
+	}
+	(*s)[topic] = append((*s)[topic], number)
+}
+
+// ascending returns a copy in order, without repetitions and numbers that no partition has.
+func ascending(numbers []int32) []int32 {
+	sorted := numbers
+	if !slices.IsSorted(numbers) {
+		sorted = slices.Sorted(slices.Values(numbers))
+	}
+	first, _ := slices.BinarySearch(sorted, 0)
+	return slices.Compact(slices.Clone(sorted[first:]))
+}
+
+// named returns a copy of names in order, without repetitions.
+func named(names []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(names)))
+}
