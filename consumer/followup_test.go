@@ -38,11 +38,11 @@ type led struct {
 
 	log        bytes.Buffer
 	rebalances []consumer.Rebalance
-	plans      []consumer.Plan
+	plans      []consumer.GroupPlan
 }
 
 // OnPlan implements consumer.PlanHook.
-func (l *led) OnPlan(p consumer.Plan) { l.plans = append(l.plans, p) }
+func (l *led) OnPlan(p consumer.GroupPlan) { l.plans = append(l.plans, p) }
 
 // OnRebalance implements consumer.RebalanceHook.
 func (l *led) OnRebalance(r consumer.Rebalance) { l.rebalances = append(l.rebalances, r) }
@@ -288,7 +288,7 @@ func TestALeaderTellsItsPlan(t *testing.T) {
 			"m-1": {Topics: []string{"t"}, UserData: mine, OwnedPartitions: held, GenerationID: 1},
 			"m-2": {Topics: []string{"t"}, UserData: newcomer},
 		}, map[string][]int32{"t": {0, 1}})
-		want := consumer.Plan{
+		want := consumer.GroupPlan{
 			Members: map[string]consumer.Share{
 				"m-1": {Assigned: consumer.Partitions{"t": {0}}, HandOver: consumer.Partitions{}, Stop: consumer.Partitions{}},
 				"m-2": {Assigned: consumer.Partitions{}, HandOver: consumer.Partitions{}, Stop: consumer.Partitions{}},

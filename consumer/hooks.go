@@ -16,7 +16,7 @@ import (
 type RebalanceHook interface{ OnRebalance(r Rebalance) }
 
 // PlanHook hears each round that the member plans because it leads the group. It needs our own balance strategy.
-type PlanHook interface{ OnPlan(p Plan) }
+type PlanHook interface{ OnPlan(p GroupPlan) }
 
 // SessionEndHook hears the end of each session.
 type SessionEndHook interface{ OnSessionEnd(e SessionEnd) }
@@ -45,8 +45,8 @@ type Rebalance struct {
 	WastedSeconds float64
 }
 
-// Plan is what the leader of the group has decided in a round.
-type Plan struct {
+// GroupPlan is what the leader of the group has decided in a round.
+type GroupPlan struct {
 	Members  map[string]Share // by member id
 	Moved    []Move           // at once, from an owner to another member
 	Withheld []Move           // in the next round, for From has to let go of them first
@@ -136,7 +136,7 @@ func (h *hooks) rebalanced(r Rebalance) {
 	hook.Tell(h.log, h.rebalance, RebalanceHook.OnRebalance, r)
 }
 
-func (h *hooks) planned(p Plan)     { hook.Tell(h.log, h.plan, PlanHook.OnPlan, p) }
-func (h *hooks) ended(e SessionEnd) { hook.Tell(h.log, h.sessionEnd, SessionEndHook.OnSessionEnd, e) }
-func (h *hooks) committed(c Commit) { hook.Tell(h.log, h.commit, CommitHook.OnCommit, c) }
-func (h *hooks) failed(err error)   { hook.Tell(h.log, h.failure, ErrorHook.OnError, err) }
+func (h *hooks) planned(p GroupPlan) { hook.Tell(h.log, h.plan, PlanHook.OnPlan, p) }
+func (h *hooks) ended(e SessionEnd)  { hook.Tell(h.log, h.sessionEnd, SessionEndHook.OnSessionEnd, e) }
+func (h *hooks) committed(c Commit)  { hook.Tell(h.log, h.commit, CommitHook.OnCommit, c) }
+func (h *hooks) failed(err error)    { hook.Tell(h.log, h.failure, ErrorHook.OnError, err) }

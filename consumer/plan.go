@@ -9,7 +9,7 @@ func (m *membership) planned(p *assign.Plan) {
 	if len(m.hooks.plan) == 0 {
 		return
 	}
-	told := Plan{Members: make(map[string]Share, len(p.Shares)), Moved: movesOf(p.Moved), Withheld: movesOf(p.Withheld), Unserved: sorted(p.Unserved)}
+	told := GroupPlan{Members: make(map[string]Share, len(p.Shares)), Moved: movesOf(p.Moved), Withheld: movesOf(p.Withheld), Unserved: sorted(p.Unserved)}
 	for id, s := range p.Shares {
 		told.Members[id] = Share{Assigned: sorted(s.Assigned), HandOver: sorted(s.HandOver), Stop: sorted(s.Stop)}
 	}

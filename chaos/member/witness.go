@@ -69,7 +69,7 @@ func (w *witness) around(work handler.Func) handler.Func {
 }
 
 // OnPlan implements consumer.PlanHook.
-func (w *witness) OnPlan(consumer.Plan) { w.add(ledger.Event{Kind: ledger.Leads}) }
+func (w *witness) OnPlan(consumer.GroupPlan) { w.add(ledger.Event{Kind: ledger.Leads}) }
 
 // OnRebalance implements consumer.RebalanceHook.
 func (w *witness) OnRebalance(r consumer.Rebalance) {
