@@ -147,7 +147,7 @@ func (c Config) checkBase() error {
 	if c.ConsumerGroup != nil || !c.planned() {
 		return nil
 	}
-	if err := c.checkSASL(); err != nil {
+	if err := errors.Join(c.checkSASL(), c.checkListed()); err != nil {
 		return err
 	}
 	if base != nil && base.Consumer.Fetch.Max > 0 {

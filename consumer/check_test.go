@@ -28,7 +28,11 @@ func TestSlipsAreNamed(t *testing.T) {
 		"a long topic":             {func(c *consumer.Config) { c.Topics = []string{strings.Repeat("a", 250)} }, "1 to 249"},
 		"an empty pattern":         {func(c *consumer.Config) { c.TopicPattern = regexp.MustCompile("") }, `TopicPattern is "": it matches the empty string`},
 		"a pattern of anything":    {func(c *consumer.Config) { c.TopicPattern = regexp.MustCompile("x|") }, `TopicPattern is "x|"`},
-		"a nil strategy":           {offer(nil), "Config.OfferAlso[0] is nil: remove it"},
+		"a nil strategy":           {offer(nil, sticky()), "Config.OfferAlso[0] is nil: remove it"},
+		"a strategy twice":         {offer(sticky(), sticky()), "Config.OfferAlso[1] is cooperative-sticky: remove it: OfferAlso[0] offers that already"},
+		"our own strategy":         {offer(ours(t)), "Config.OfferAlso[0] is evenkeel: remove it: the member by itself offers that already"},
+		"a nil strategy listed":    {list(sticky(), nil), "Config." + listed + "[1] is nil: remove it"},
+		"a strategy listed twice":  {list(sticky(), sticky()), "Config." + listed + "[1] is cooperative-sticky: remove it: " + listed + "[0] offers that already"},
 		"an eager strategy":        {offer(sarama.NewBalanceStrategyRange()), "Config.OfferAlso[0] is range: it rebalances eagerly: set config.Input.Eager to true"},
 		"strategies at two places": {func(c *consumer.Config) {
 			offer(sarama.NewBalanceStrategyCooperativeSticky())(c)
@@ -39,16 +43,61 @@ func TestSlipsAreNamed(t *testing.T) {
 		"a hook with another event":  {func(c *consumer.Config) { c.Hooks = []any{byPointer{}} }, "it has OnRebalance(*consumer.Rebalance) error; RebalanceHook wants OnRebalance(consumer.Rebalance)"},
 		"a hook with a slip beside":  {func(c *consumer.Config) { c.Hooks = []any{halfHook{}} }, "it has OnTaskEnd(); TaskEndHook wants OnTaskEnd(handler.TaskEnd)"},
 		"a hook without its pointer": {func(c *consumer.Config) { c.Hooks = []any{commits{}} }, "its OnCommit has a pointer as receiver; pass a pointer to it"},
-		"a literal":                  {func(c *consumer.Config) { c.Sarama = &sarama.Config{} }, "Config.Sarama: sarama config: base is a literal without sarama's defaults"},
-		"unused credentials":         {withBase(func(c *sarama.Config) { c.Net.SASL.User = "u" }), "Config.Sarama.Net.SASL.Enable is false"},
-		"no password":                {withBase(func(c *sarama.Config) { c.Net.SASL.Enable, c.Net.SASL.User = true, "u" }), "Config.Sarama.Net.SASL.Password is empty: set it, or Net.SASL.Enable to false"},
-		"no user":                    {withBase(func(c *sarama.Config) { c.Net.SASL.Enable = true }), "Config.Sarama.Net.SASL.User is empty"},
-		"a mechanism of nobody":      {withBase(func(c *sarama.Config) { c.Net.SASL.Enable, c.Net.SASL.Mechanism = true, "FOO" }), `Config.Sarama.Net.SASL.Mechanism is "FOO": set PLAIN`},
+		"strategies of a client": {func(c *consumer.Config) {
+			c.Brokers, c.Client = nil, clientWith(sticky(), sticky())
+		}, "Config.Client.Config().Consumer.Group.Rebalance.GroupStrategies[1] is cooperative-sticky: remove it"},
+		"a literal":             {func(c *consumer.Config) { c.Sarama = &sarama.Config{} }, "Config.Sarama: sarama config: base is a literal without sarama's defaults"},
+		"unused credentials":    {withBase(func(c *sarama.Config) { c.Net.SASL.User = "u" }), "Config.Sarama.Net.SASL.Enable is false"},
+		"no password":           {withBase(func(c *sarama.Config) { c.Net.SASL.Enable, c.Net.SASL.User = true, "u" }), "Config.Sarama.Net.SASL.Password is empty: set it, or Net.SASL.Enable to false"},
+		"no user":               {withBase(func(c *sarama.Config) { c.Net.SASL.Enable = true }), "Config.Sarama.Net.SASL.User is empty"},
+		"a mechanism of nobody": {withBase(func(c *sarama.Config) { c.Net.SASL.Enable, c.Net.SASL.Mechanism = true, "FOO" }), `Config.Sarama.Net.SASL.Mechanism is "FOO": set PLAIN`},
 	})
 }
 
-func offer(s sarama.BalanceStrategy) func(*consumer.Config) {
-	return func(c *consumer.Config) { c.OfferAlso = []sarama.BalanceStrategy{s} }
+func offer(s ...sarama.BalanceStrategy) func(*consumer.Config) {
+	return func(c *consumer.Config) { c.OfferAlso = s }
+}
+
+const listed = "Sarama.Consumer.Group.Rebalance.GroupStrategies"
+
+func list(s ...sarama.BalanceStrategy) func(*consumer.Config) {
+	return withBase(func(c *sarama.Config) { c.Consumer.Group.Rebalance.GroupStrategies = s })
+}
+
+// strategyClient is a client that has been configured with strategies.
+type strategyClient struct {
+	sarama.Client
+	conf *sarama.Config
+}
+
+func clientWith(s ...sarama.BalanceStrategy) strategyClient {
+	conf := sarama.NewConfig()
+	conf.Consumer.Group.Rebalance.GroupStrategies = s
+	return strategyClient{conf: conf}
+}
+
+func (c strategyClient) Config() *sarama.Config { return c.conf }
+func (strategyClient) Closed() bool             { return false }
+
+func sticky() sarama.BalanceStrategy { return sarama.NewBalanceStrategyCooperativeSticky() }
+
+func ours(t *testing.T) sarama.BalanceStrategy {
+	t.Helper()
+	h, err := handler.New(nothing, handler.Options{Plan: plan(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h.WorkPreserving()
+}
+
+// The plan is not applied to strategies that are no good, which would tell of them once more.
+func TestAListedStrategyIsToldOfOnce(t *testing.T) {
+	cfg := sound(t)
+	list(nil, sticky())(&cfg)
+	_, err := consumer.New(cfg, nothing)
+	if err == nil || strings.Count(err.Error(), "GroupStrategies") != 1 {
+		t.Errorf("told %v", err)
+	}
 }
 
 // byPointer and halfHook have methods that look like a hook's, the latter beside one that is.
