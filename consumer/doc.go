@@ -70,8 +70,8 @@
 // Under the cooperative protocol the session lives on. The new assignment is heard first; claims of partitions that it lacks stop
 // starting tasks, wait for the grace, commit and return, and the others notice nothing. Under the eager protocol the session ends, and
 // with it all claims; what runs goes on, and is taken over by the claims of the next session. Each assignment makes one log entry at level
-// info, with what was gained and lost, what waits for which task, and what was thrown away, and one call of a [RebalanceHook]; the leader
-// tells what moves in the whole group, and calls its [PlanHook] with a [GroupPlan].
+// info, with the balance strategy of the round, what was gained and lost, what waits for which task, and what was thrown away, and one call
+// of a [RebalanceHook]; the leader tells what moves in the whole group, and calls its [PlanHook] with a [GroupPlan].
 //
 // Where the leader offers our own strategy too, no partition moves on which a task runs: see G13. Otherwise, and with config.NoHold, tasks of
 // a partition that moves away are cancelled when they do not end within the grace (under the eager protocol as soon as the

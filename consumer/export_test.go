@@ -51,7 +51,7 @@ func (c *Consumer) Guard() error {
 
 // Hear makes a consumer hear an assignment, as sarama's strategy would.
 func (c *Consumer) Hear(a strategy.Assignment, generation int32) {
-	c.detached().assigned(a, generation)
+	c.detached().assigned(strategy.Name, a, generation)
 }
 
 // Member is a membership whose steps the test takes.
@@ -123,7 +123,9 @@ func (m *Member) Commit(ctx context.Context, r commit.Request) ([]error, error) 
 }
 
 // Assign makes the member hear an assignment in the middle of a session.
-func (m *Member) Assign(a strategy.Assignment, generation int32) { m.m.assigned(a, generation) }
+func (m *Member) Assign(a strategy.Assignment, generation int32) {
+	m.m.assigned(strategy.Name, a, generation)
+}
 
 // Coordinator answers what a lease asks.
 type Coordinator struct {
@@ -210,6 +212,11 @@ func (c *Consumer) Replaced(topic string) { c.topicReplaced(topic) }
 
 // Offer are the strategies of the member, which it hears.
 func (m *Member) Offer() []sarama.BalanceStrategy { return m.m.hear(m.m.tasks.BalanceStrategies()) }
+
+// OfferAlso is another strategy that is offered beside it.
+func (m *Member) OfferAlso(s sarama.BalanceStrategy) sarama.BalanceStrategy {
+	return m.m.hear(m.m.tasks.BalanceStrategies(m.m.tasks.WorkPreserving(), s))[1]
+}
 
 // RoundContext is what Consume was given.
 func (m *Member) RoundContext() context.Context { return m.m.round.session }

@@ -256,10 +256,11 @@ func TestARebalanceTellsWhatItWaitsFor(t *testing.T) {
 		l.assign(2, marked)
 		l.assign(3, marked)
 		last := l.rebalances[len(l.rebalances)-1]
-		if len(last.Holding) != 1 || last.Holding[0].Task.Age != 10*time.Minute || last.Holding[0].Topic != "t" || last.WastedSeconds != 0 {
+		if len(last.Holding) != 1 || last.Holding[0].Task.Age != 10*time.Minute || last.Holding[0].Topic != "t" || last.WastedSeconds != 0 ||
+			last.Strategy != "evenkeel" {
 			t.Errorf("told %+v", last)
 		}
-		if log := l.log.String(); !strings.Contains(log, `waiting_for="t/0@0 (10m)"`) || strings.Contains(log, "wasted") {
+		if log := l.log.String(); !strings.Contains(log, `generation=3 strategy=evenkeel`) || !strings.Contains(log, `waiting_for="t/0@0 (10m)"`) || strings.Contains(log, "wasted") {
 			t.Errorf("logged %s", log)
 		}
 		l.m.Lose()
@@ -269,6 +270,21 @@ func TestARebalanceTellsWhatItWaitsFor(t *testing.T) {
 			t.Errorf("told %+v", last)
 		}
 		if log := l.log.String(); !strings.Contains(log, "wasted_task_seconds=600") {
+			t.Errorf("logged %s", log)
+		}
+	})
+}
+
+// A round of another strategy, which may take partitions from running tasks, is told from one of ours.
+func TestARebalanceTellsItsStrategy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := beginLed(t, config.Input{Expected: time.Hour})
+		other := l.m.OfferAlso(sticky()).(sarama.OnAssignmentBalanceStrategy)
+		other.OnAssignment(&sarama.ConsumerGroupMemberAssignment{Topics: map[string][]int32{"t": {0}}}, 2)
+		if last := l.rebalances[len(l.rebalances)-1]; last.Strategy != "cooperative-sticky" || last.Generation != 2 {
+			t.Errorf("told %+v", last)
+		}
+		if log := l.log.String(); !strings.Contains(log, "generation=2 strategy=cooperative-sticky") {
 			t.Errorf("logged %s", log)
 		}
 	})

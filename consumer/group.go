@@ -25,7 +25,7 @@ func (g *groupHandler) Setup(s sarama.ConsumerGroupSession) error {
 	g.round.enter(own)
 	g.watched.joined(s.MemberID(), s.GenerationID())
 	if !g.watched.heard(s.GenerationID()) { // a group of the user without our strategies
-		g.assigned(s.Claims(), s.GenerationID())
+		g.assigned("", s.Claims(), s.GenerationID())
 	}
 	if own.tenure != nil {
 		own.tenure.enter(own)

@@ -33,38 +33,43 @@ type ErrorHook interface{ OnError(err error) }
 type Partitions map[string][]int32
 
 // Rebalance describes an assignment. A cooperative rebalance that moves partitions takes two rounds, and so two assignments.
+// It makes JSON for people and dashboards, as [Status] does.
 type Rebalance struct {
-	Generation int32      // of the group, with this assignment
-	Gained     Partitions // not held before
-	Lost       Partitions // held before
-	Assigned   Partitions // all that the member holds now
+	Generation int32 `json:"generation"` // of the group, with this assignment
+	// Strategy is the balance strategy that the group has in this round: "evenkeel" for our own, the only one that leaves running tasks alone.
+	// It is empty where nobody told: over a ConsumerGroup without our strategies, and where a leader of another kind gave nothing.
+	Strategy string     `json:"strategy"`
+	Gained   Partitions `json:"gained"`   // not held before
+	Lost     Partitions `json:"lost"`     // held before
+	Assigned Partitions `json:"assigned"` // all that the member holds now
 	// Holding are partitions that are to go to other members, each with the task that it waits for. Those that are to go and wait for none
 	// do so in the round that follows.
-	Holding []handler.Holding
+	Holding []handler.Holding `json:"holding,omitempty"`
 	// WastedSeconds are the task-seconds thrown away since the assignment before: of tasks that were cancelled, or whose results were dropped.
-	WastedSeconds float64
+	WastedSeconds float64 `json:"wasted_task_seconds"`
 }
 
 // GroupPlan is what the leader of the group has decided in a round.
 type GroupPlan struct {
-	Members  map[string]Share // by member id
-	Moved    []Move           // at once, from an owner to another member
-	Withheld []Move           // in the next round, for From has to let go of them first
-	Unserved Partitions       // nobody may have them: all members that consume the topic are about to stop
+	Members  map[string]Share `json:"members"`            // by member id
+	Moved    []Move           `json:"moved,omitempty"`    // at once, from an owner to another member
+	Withheld []Move           `json:"withheld,omitempty"` // in the next round, for From has to let go of them first
+	Unserved Partitions       `json:"unserved"`           // nobody may have them: all members that consume the topic are about to stop
 }
 
 // Share is what a member gets in a round.
 type Share struct {
-	Assigned Partitions // all
-	HandOver Partitions // of these: they are to go to other members when the tasks that run there have ended
-	Stop     Partitions // of these: a task is cancelled there, for it has run for longer than the plan's HoldLimit
+	Assigned Partitions `json:"assigned"`  // all
+	HandOver Partitions `json:"hand_over"` // of these: they are to go to other members when the tasks that run there have ended
+	Stop     Partitions `json:"stop"`      // of these: a task is cancelled there, for it has run for longer than the plan's HoldLimit
 }
 
 // Move is a partition that goes from a member to another one. To is empty where that is not decided yet.
 type Move struct {
-	Topic     string // name of the topic
-	Partition int32  // number of the partition
-	From, To  string // member ids
+	Topic     string `json:"topic"`     // name of the topic
+	Partition int32  `json:"partition"` // number of the partition
+	From      string `json:"from"`      // member id
+	To        string `json:"to"`        // member id
 }
 
 // EndKind tells ends of sessions apart.
@@ -93,13 +98,13 @@ type SessionEnd struct {
 
 // Commit describes the answer to the commit of one partition.
 type Commit struct {
-	Topic     string        // name of the topic
-	Partition int32         // number of the partition
-	Offset    int64         // next offset to read
-	Err       error         // nil when stored; else a sarama.KError, or the latest error of the connection
-	Retrying  bool          // it is sent again, unless the partition is given up first
-	Dropped   bool          // it is not sent any more, for the partition was given up; Err is the latest answer
-	Elapsed   time.Duration // from the hand-over by the claim to the answer
+	Topic     string        `json:"topic"`           // name of the topic
+	Partition int32         `json:"partition"`       // number of the partition
+	Offset    int64         `json:"offset"`          // next offset to read
+	Err       error         `json:"error,omitempty"` // nil when stored; else a sarama.KError, or the latest error of the connection
+	Retrying  bool          `json:"retrying"`        // it is sent again, unless the partition is given up first
+	Dropped   bool          `json:"dropped"`         // it is not sent any more, for the partition was given up; Err is the latest answer
+	Elapsed   time.Duration `json:"elapsed"`         // from the hand-over by the claim to the answer
 }
 
 type hooks struct {

@@ -48,6 +48,36 @@ func TestStatusAsJSONBeforeRun(t *testing.T) {
 		`"started":0,"succeeded":0,"failed":0,"panicked":0,"cancelled":0,"strays":0,"abandoned":0,"wasted_task_seconds":0,"running":0,"stray":0,"kept":0,"lease":"0s"}`)
 }
 
+// A hook can write an assignment as it is. Sets are never null.
+func TestRebalanceAsJSON(t *testing.T) {
+	r := consumer.Rebalance{
+		Generation: 4, Strategy: "evenkeel", Gained: consumer.Partitions{"reports": {2}}, Assigned: consumer.Partitions{"reports": {0, 2}},
+		Holding: []handler.Holding{{
+			Claim: handler.Claim{Topic: "reports"}, Task: handler.RunningTask{Offset: 7, Attempt: 1, Age: 90 * time.Second},
+		}},
+		WastedSeconds: 2.5,
+	}
+	wantJSON(t, r, `{"generation":4,"strategy":"evenkeel","gained":{"reports":[2]},"lost":{},"assigned":{"reports":[0,2]},`+
+		`"holding":[{"topic":"reports","partition":0,"task":{"offset":7,"attempt":1,"age":"1m30s"}}],"wasted_task_seconds":2.5}`)
+	wantJSON(t, consumer.Rebalance{}, `{"generation":0,"strategy":"","gained":{},"lost":{},"assigned":{},"wasted_task_seconds":0}`)
+}
+
+func TestCommitAsJSON(t *testing.T) {
+	c := consumer.Commit{Topic: "reports", Partition: 1, Offset: 8, Err: errors.New("no answer"), Retrying: true, Elapsed: 1500 * time.Millisecond}
+	wantJSON(t, c, `{"topic":"reports","partition":1,"offset":8,"retrying":true,"dropped":false,"error":"no answer","elapsed":"1.5s"}`)
+	wantJSON(t, consumer.Commit{Topic: "reports"},
+		`{"topic":"reports","partition":0,"offset":0,"retrying":false,"dropped":false,"elapsed":"0s"}`)
+}
+
+func TestGroupPlanAsJSON(t *testing.T) {
+	p := consumer.GroupPlan{
+		Members: map[string]consumer.Share{"m-1": {Assigned: consumer.Partitions{"reports": {0}}, HandOver: consumer.Partitions{"reports": {0}}}},
+		Moved:   []consumer.Move{{Topic: "reports", Partition: 1, From: "m-1", To: "m-2"}},
+	}
+	wantJSON(t, p, `{"members":{"m-1":{"assigned":{"reports":[0]},"hand_over":{"reports":[0]},"stop":{}}},`+
+		`"moved":[{"topic":"reports","partition":1,"from":"m-1","to":"m-2"}],"unserved":{}}`)
+}
+
 func wantJSON(t *testing.T, v any, want string) {
 	t.Helper()
 	got, err := json.Marshal(v)

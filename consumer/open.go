@@ -190,7 +190,7 @@ func (m *membership) hear(strategies []sarama.BalanceStrategy) []sarama.BalanceS
 			ours.Follow(m.planned)
 			ours.Attend(m.followUp.told)
 		}
-		strategies[i] = strategy.Heard(s, m.assigned)
+		strategies[i] = strategy.Heard(s, func(a strategy.Assignment, generation int32) { m.assigned(s.Name(), a, generation) })
 	}
 	return strategies
 }

@@ -1,6 +1,7 @@
 package consumer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -14,8 +15,9 @@ import (
 	"github.com/evenkeel-go/evenkeel/internal/strategy"
 )
 
-// assigned hears each assignment, on sarama's rebalance path: before anything is revoked, and before a new session's Setup.
-func (m *membership) assigned(a strategy.Assignment, generation int32) {
+// assigned hears each assignment, on sarama's rebalance path: before anything is revoked, and before a new session's Setup. by names the
+// strategy that made it, "" where nobody has told.
+func (m *membership) assigned(by string, a strategy.Assignment, generation int32) {
 	if s := m.liveSession(); s != nil {
 		s.hears(generation)
 	}
@@ -27,7 +29,7 @@ func (m *membership) assigned(a strategy.Assignment, generation int32) {
 	before := m.watched.assigned(now, generation)
 	s := m.tasks.Status()
 	r := Rebalance{
-		Generation: generation, Gained: minus(now, before), Lost: minus(before, now), Assigned: now,
+		Generation: generation, Strategy: by, Gained: minus(now, before), Lost: minus(before, now), Assigned: now,
 		Holding: s.Holding, WastedSeconds: s.WastedSeconds - m.wasted,
 	}
 	m.wasted = s.WastedSeconds
@@ -35,10 +37,10 @@ func (m *membership) assigned(a strategy.Assignment, generation int32) {
 	m.hooks.rebalanced(r)
 }
 
-// attrs is what the log says: what has moved, what is held back by which task, and what was thrown away.
+// attrs is what the log says: by which strategy, what has moved, what is held back by which task, and what was thrown away.
 func (r Rebalance) attrs() []slog.Attr {
 	attrs := []slog.Attr{
-		slog.Int("generation", int(r.Generation)), slog.String("gained", r.Gained.String()), slog.String("lost", r.Lost.String()),
+		slog.Int("generation", int(r.Generation)), slog.String("strategy", cmp.Or(r.Strategy, "unknown")), slog.String("gained", r.Gained.String()), slog.String("lost", r.Lost.String()),
 		slog.Int("partitions", r.Assigned.count()),
 	}
 	if len(r.Holding) > 0 {

@@ -1,12 +1,10 @@
 package consumer
 
 import (
-	"encoding/json"
 	"sync"
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/handler"
-	"github.com/evenkeel-go/evenkeel/internal/span"
 )
 
 // State is what a consumer is doing.
@@ -45,57 +43,12 @@ type Status struct {
 	Holding []handler.Holding `json:"holding,omitempty"`
 }
 
-// MarshalJSON implements json.Marshaler.
-func (s Status) MarshalJSON() ([]byte, error) {
-	type plain Status
-	if s.Assigned == nil {
-		s.Assigned = Partitions{}
-	}
-	// Lists are there even if they are empty: who reads them need not ask.
-	s.Missing, s.Claims = append([]string{}, s.Missing...), append([]ClaimStatus{}, s.Claims...)
-	return json.Marshal(struct {
-		plain
-		Lease     string `json:"lease"`
-		LastError string `json:"last_error,omitempty"`
-	}{plain(s), readable(s.Lease), errorText(s.LastError)})
-}
-
 // ClaimStatus is a snapshot of one claimed partition.
 type ClaimStatus struct {
 	handler.ClaimStatus
 	// Committed is what the broker has confirmed in this claim, -1 as long as it has not. Over a ConsumerGroup of the user nobody
 	// confirms, and it is the marked offset.
 	Committed int64 `json:"committed"`
-}
-
-// MarshalJSON implements json.Marshaler. That of handler.ClaimStatus would leave Committed out.
-func (s ClaimStatus) MarshalJSON() ([]byte, error) {
-	type plain handler.ClaimStatus
-	return json.Marshal(struct {
-		plain
-		Age       string `json:"age"`
-		Committed int64  `json:"committed"`
-	}{plain(s.ClaimStatus), readable(s.Age), s.Committed})
-}
-
-// MarshalJSON implements json.Marshaler.
-func (e SessionEnd) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Kind       EndKind `json:"kind"`
-		Cause      string  `json:"cause,omitempty"`
-		MemberID   string  `json:"member_id"`
-		Generation int32   `json:"generation"`
-		Lasted     string  `json:"lasted"`
-	}{e.Kind, errorText(e.Cause), e.MemberID, e.Generation, readable(e.Lasted)})
-}
-
-func readable(d time.Duration) string { return span.Text(d.Round(time.Millisecond)) }
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 // Status returns a snapshot. It is cheap and may be called at any time, from any goroutine.
