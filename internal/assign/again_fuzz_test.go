@@ -31,6 +31,9 @@ func planAgain(t *testing.T, choices []byte) {
 	members, topics := d.settled()
 	first := assign.Decide(members, topics)
 	for i, m := range members {
+		if m.ID == late {
+			continue
+		}
 		share := first.Shares[m.ID]
 		members[i].Report.Owned, members[i].Report.Marked = share.Assigned, share.HandOver
 	}
@@ -62,7 +65,19 @@ func (d *dice) settled() (members []assign.Member, topics assign.Partitions) {
 			d.own(members, name, number)
 		}
 	}
-	return members, topics
+	return append(members, d.late(all)), topics
+}
+
+const late = "late"
+
+// late is one that has missed a generation, and then does not join: it stays in the group with its report. Its tasks may run on partitions
+// that others own now.
+func (d *dice) late(topics []string) assign.Member {
+	r := assign.Report{Owner: 99, Generation: 2, Draining: true}
+	if d.chance(2) {
+		r.Busy = d.some(topics, 3)
+	}
+	return assign.Member{ID: late, Topics: topics, Report: &r}
 }
 
 // own gives a partition to one that subscribes to it, to an early one rather than to a late one.

@@ -68,9 +68,9 @@ func checkPartition(t *testing.T, p *assign.Plan, k key, s standing, at map[key]
 	drains := s.owner != "" && !slices.Contains(s.may, s.owner)
 	marked, stopped := has(share.HandOver, k), has(share.Stop, k)
 	switch {
-	case marked && (!s.fixed || s.stuck || len(s.may) == 0):
+	case marked && (!s.fixed || s.idle || s.stuck || len(s.may) == 0):
 		t.Fatalf("%v is marked: %+v", k, s)
-	case !marked && drains && s.fixed && !s.stuck && len(s.may) > 0:
+	case !marked && drains && s.fixed && !s.idle && !s.stuck && len(s.may) > 0:
 		t.Fatalf("%v is not marked, and its owner drains: %+v", k, s)
 	case stopped && !marked && s.rivals == 0:
 		t.Fatalf("%v is stopped and need not go: %+v", k, s)

@@ -21,9 +21,10 @@
 //     has a claim there: that one revokes it, and joins again by itself. It does not matter of which protocol the leader is.
 //   - Marks. The balance is then made once more as if nothing ran, and the busy partitions that move in it are to be handed over. What
 //     is marked already goes first, and only what is not enough with it is marked anew: else each round would mark other partitions, those of
-//     before would be busy again, and a newcomer would get nothing. A task past the limit is marked last, for its mark stops it; one that does
-//     not return is not marked, for nothing comes of it.
-//   - Draining members get nothing. What is idle there goes at once, what is busy is marked, and stopped by nobody but its owner. Where nobody else may have a topic all of it stays.
+//     before would be busy again, and a newcomer would get nothing. A task past the limit is marked last, for its mark stops it; nothing
+//     comes of a mark where a task does not return, nor where the owner is idle and the task another member's: these are not marked.
+//   - Draining members get nothing. What is idle there goes at once, what is busy is marked, with the same exceptions, and stopped by nobody but
+//     its owner. Where nobody else may have a topic all of it stays.
 //   - Whoever says nothing that can be read is idle, and owns what its subscription says.
 //   - A report of an older generation than others is of an earlier round (a static member that does not join stays in the group). What
 //     it owned may be busy by now, so it counts as busy.

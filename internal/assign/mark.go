@@ -38,15 +38,15 @@ func (r *round) drains(p *part) bool {
 	return p.at != nobody && !r.holders[p.at].open() && len(p.topic.class.members) > 0
 }
 
-// unbind lets partitions move on which nothing runs, and of the others those for which may returns true. Where a task does not return
-// nothing is gained by waiting for it.
+// unbind lets partitions move on which nothing runs, and of the others those for which may returns true. Those that cannot be handed over
+// stay.
 func (r *round) unbind(may func(*part) bool) {
 	for _, c := range r.classes {
 		clear(c.bound)
 	}
 	for i := range r.parts {
 		p := &r.parts[i]
-		p.stays = !r.balanced(p) || p.fixed() && (p.stuck || !may(p))
+		p.stays = !r.balanced(p) || p.fixed() && (p.waits() || !may(p))
 		if p.stays && r.balanced(p) {
 			p.topic.class.bound[p.spot]++
 		}
@@ -81,7 +81,7 @@ func choose(parts []*part, n int) (count int) {
 func (r *round) markDrained() {
 	for i := range r.parts {
 		if p := &r.parts[i]; r.drains(p) {
-			p.leaves = !p.stuck
+			p.leaves = !p.waits()
 		}
 	}
 }

@@ -34,6 +34,21 @@ func TestI1StuckPartitionsAreNotMarked(t *testing.T) {
 	wantStopped(t, p, "A")
 }
 
+// A partition on which another one's task still runs stays whatever its idle owner does: a mark would have it ask for a round in vain. One
+// on which both run tasks is marked, for the other task may end first.
+func TestI1AnIdleOwnerIsNotAskedForWhatAnotherOnesTaskHolds(t *testing.T) {
+	owner := assign.Report{Generation: 3, Owned: a(3), Busy: a(0, 1, 2), Marked: a(2, 3), Over: a(3)}
+	lost := says("B", assign.Report{Generation: 2, Busy: a(3)})
+	p := decide(t, 4, says("A", owner), lost)
+	wantAssigned(t, p, "A", 0, 1, 2, 3)
+	wantMarked(t, p, "A", 1, 2)
+	wantStopped(t, p, "A")
+	owner.Draining = true
+	wantMarked(t, decide(t, 4, says("A", owner), lost), "A", 0, 1, 2)
+	owner.Draining, owner.Busy, owner.Over = false, a(0, 1, 2, 3), nil
+	wantMarked(t, decide(t, 4, says("A", owner), lost), "A", 2, 3)
+}
+
 // I5: marks that change from round to round starve whoever waits.
 func TestI5MarksAreSticky(t *testing.T) {
 	p := decide(t, 6, says("A", assign.Report{Generation: 3, Busy: a(0, 1, 2, 3, 4, 5), Marked: a(0, 2, 4)}), says("B", assign.Report{}))

@@ -28,6 +28,7 @@ type standing struct {
 	owner  string // the one with the highest generation; among equals one that is busy, and then the first one
 	stuck  bool   // as the owner says
 	fixed  bool   // some task runs there
+	idle   bool   // none of the owner's
 	may    []string
 	holds  []string // whose claims live on
 	busy   []string
@@ -111,7 +112,7 @@ func (n *naive) standing(k key, known func(id string) bool) (s standing) {
 			best, bestBusy, s.owner, s.stuck = r.Generation, busy, m.ID, has(r.Stuck, k)
 		}
 	}
-	s.fixed = len(s.busy) > 0
+	s.fixed, s.idle = len(s.busy) > 0, !slices.Contains(s.busy, s.owner)
 	return s
 }
 

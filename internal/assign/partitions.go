@@ -5,8 +5,11 @@ import "slices"
 // Partitions are partitions by topic, in any order.
 type Partitions map[string][]int32
 
-// add appends a partition, and makes the map where it is nil.
-func (s *Partitions) add(topic string, number int32) {
+// Has says that a partition is among them.
+func (s Partitions) Has(topic string, number int32) bool { return slices.Contains(s[topic], number) }
+
+// Add appends a partition, and makes the map where it is nil.
+func (s *Partitions) Add(topic string, number int32) {
 	if *s == nil {
 		*s = Partitions{}
 	}

@@ -7,7 +7,7 @@ func (r *round) plan() *Plan {
 	for i := range r.parts {
 		x := &r.parts[i]
 		if x.at == nobody {
-			p.Unserved.add(x.topic.name, x.number)
+			p.Unserved.Add(x.topic.name, x.number)
 			continue
 		}
 		if r.give(p, x) {
@@ -61,11 +61,11 @@ func (r *round) idOf(i int) string {
 // tell adds the partition to a share. A task past the hold limit is stopped where the partition has to go; so is one whose partition
 // others claim with the same right, for nobody can say whose task it is. A member that drains stops its tasks itself, when its grace is over.
 func (p *part) tell(s *Share, drains bool) {
-	s.Assigned.add(p.topic.name, p.number)
+	s.Assigned.Add(p.topic.name, p.number)
 	if p.leaves {
-		s.HandOver.add(p.topic.name, p.number)
+		s.HandOver.Add(p.topic.name, p.number)
 	}
 	if p.leaves && p.over && !drains || p.disputed && p.owner.busy {
-		s.Stop.add(p.topic.name, p.number)
+		s.Stop.Add(p.topic.name, p.number)
 	}
 }

@@ -66,6 +66,10 @@ type part struct {
 // fixed says that the partition stays where it is in this round.
 func (p *part) fixed() bool { return p.owner.busy || p.fought }
 
+// waits says that the owner of a partition that stays can do nothing for it to go: its task does not return, or it has none, and the task is
+// another member's. It would start nothing more and ask for rounds, in vain as long as that task runs.
+func (p *part) waits() bool { return p.stuck || p.fought && !p.owner.busy }
+
 func newRound(members []Member, topics Partitions) *round {
 	r := &round{topics: map[string]*topic{}}
 	r.admit(members)

@@ -66,7 +66,7 @@ func (p *Plan) keep(m Member, has Partitions, taken map[string]map[int32]bool) {
 
 func (p *Plan) grant(id, topic string, number int32) {
 	s := p.Shares[id]
-	s.Assigned.add(topic, number)
+	s.Assigned.Add(topic, number)
 	p.Shares[id] = s
 }
 
@@ -78,7 +78,7 @@ func (p *Plan) dealOut(topic string, numbers []int32, members []Member, taken ma
 		switch {
 		case taken[number]:
 		case len(may) == 0:
-			p.Unserved.add(topic, number)
+			p.Unserved.Add(topic, number)
 		default:
 			p.grant(may[i%len(may)].ID, topic, number)
 		}
