@@ -61,9 +61,12 @@ func (l *Link) CutWhere(m netproxy.Match) {
 }
 
 // Delay holds each piece of what passes for d, in each direction.
-func (l *Link) Delay(d time.Duration) {
+func (l *Link) Delay(d time.Duration) { l.DelayWhere(netproxy.Match{}, d) }
+
+// DelayWhere holds each piece of what matches for d.
+func (l *Link) DelayWhere(m netproxy.Match, d time.Duration) {
 	for _, p := range l.proxies {
-		p.Delay(l.own(netproxy.Match{}), d)
+		p.Delay(l.own(m), d)
 	}
 }
 
@@ -81,7 +84,7 @@ func (l *Link) Refuse() {
 	}
 }
 
-// Restore ends what Cut, CutWhere, Delay and Refuse began, on the other links of an in-process broker too.
+// Restore ends what Cut, CutWhere, Delay, DelayWhere and Refuse began, on the other links of an in-process broker too.
 func (l *Link) Restore() error {
 	var errs []error
 	for _, p := range l.proxies {

@@ -172,18 +172,6 @@ func TestRefuse(t *testing.T) {
 	dial(t, p, "a").ask(fetch)
 }
 
-func TestDelay(t *testing.T) {
-	const delay = 100 * time.Millisecond
-	p := proxy(t)
-	a := dial(t, p, "a")
-	p.Delay(netproxy.Match{}, delay)
-	start := time.Now()
-	a.ask(fetch)
-	if took := time.Since(start); took < 2*delay {
-		t.Errorf("round trip with a delay of %v each way: %v", delay, took)
-	}
-}
-
 func TestConnsTellClientsAndKeys(t *testing.T) {
 	p := proxy(t)
 	a := dial(t, p, "a")
