@@ -58,7 +58,9 @@ func (c Config) makeTasks(h handler.Handler) (*handler.GroupHandler, error) {
 // handler.ErrDraining at its end, or at its start where the plan says StopCancelFirst (tasks too long to be waited for); what is finished is
 // committed, or else told, and the member leaves the group. A member that waits for tasks drains meanwhile: it stays a member that starts
 // nothing, and others have at once what is idle, and what is busy as it ends. Where it cannot (the plan's HoldLimit is 0, or another balance
-// strategy is offered) its tasks have no more than the plan's Grace from the next rebalance on. It returns at most 2 s after the grace, at most 6 s when no broker can be reached and no task runs.
+// strategy is offered) its tasks have no more than the plan's Grace from the next rebalance on. The log says which of these it is. It returns
+// at most 2 s after the grace, at most 6 s when no broker can be reached and no task runs; tasks that ignore their context outlive it, which
+// is a warning, and [Consumer.Wait] waits for them.
 //
 // Brokers that cannot be reached, now or later, are waited for, with pauses that grow to 10 s. Run returns an error only for what
 // waiting does not mend: see [FatalError]. Refused credentials, certificates and rights count as that only until the member has once been

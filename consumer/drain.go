@@ -37,7 +37,6 @@ func (m *membership) drain(run context.Context) {
 	ctx, end := context.WithDeadlineCause(context.WithoutCancel(run), m.stopBy(), handler.ErrDraining)
 	defer end()
 	m.followUp.drain()
-	m.log.InfoContext(ctx, "draining: others may have the partitions on which nothing runs", slog.Int("running", m.tasks.Status().Running))
 	m.helpers.Go(func() { // ends with ctx
 		for m.works() && link.Sleep(ctx, another) == nil {
 		}

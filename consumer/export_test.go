@@ -240,6 +240,14 @@ func (m *Member) Lose() { m.m.tenure.lose(&LeaseError{Err: sarama.ErrUnknownMemb
 // RunsIn sets the context of Run of a member that offers our own strategy alone.
 func (m *Member) RunsIn(ctx context.Context) { m.m.run, m.m.alone = ctx, true }
 
+// TellStop, and EndRun are what a stop says at its begin and at its end.
+func (m *Member) TellStop() { m.m.tellStop(m.m.run) }
+
+func (m *Member) EndRun() {
+	m.m.tellStrays()
+	m.m.stopped(nil)
+}
+
 // Works says that a task runs that counts.
 func (m *Member) Works() bool { return m.m.works() }
 

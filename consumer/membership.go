@@ -50,6 +50,7 @@ type membership struct {
 	tenure *tenure  // the latest; nil over a ConsumerGroup of the user
 	known  []string // the topics that were there when somebody last looked
 
+	stopTold sync.Once
 	deadline time.Time // end of the grace of a stop; zero before
 
 	decide  sync.Once // see willDrain
@@ -70,6 +71,7 @@ func (m *membership) live(ctx context.Context) error {
 	}
 	m.watched.enter(StateStopping)
 	if err == nil {
+		m.tellStop(ctx)
 		m.drain(ctx)
 	}
 	m.followUp.stop()
@@ -80,6 +82,7 @@ func (m *membership) live(ctx context.Context) error {
 	if m.commits != nil {
 		m.commits.GiveUp()
 	}
+	m.tellStrays()
 	m.stopped(err)
 	return err
 }

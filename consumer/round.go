@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -143,7 +142,7 @@ func (m *membership) stopRound(ctx context.Context, r *round, done <-chan struct
 		return
 	}
 	m.watched.enter(StateStopping)
-	m.log.InfoContext(ctx, "stopping", slog.Int("running", m.tasks.Status().Running), slog.Duration("grace", m.plan.StopGrace))
+	m.tellStop(ctx)
 	select {
 	case <-r.whenIdle():
 	case <-done:
