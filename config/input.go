@@ -33,8 +33,13 @@ type Input struct {
 	// a group can bear: they are cancelled at once and have 5 s to wind down, or a third of the rebalance timeout if that is less.
 	Grace time.Duration
 
-	// StopGrace is how long a stopping member waits for running tasks before it cancels them: up to 7 days, or [NoGrace].
-	// Default: 1.2 × Max when that is at most 25 s, which fits into the 30 s that Kubernetes grants, else 5 s.
+	// StopGrace is how long running tasks may go on when the member stops: up to 7 days, or [NoGrace]. What still runs then is cancelled.
+	// Others get the partitions on which nothing runs meanwhile, and the rest as their tasks end. Where HoldLimit is NoHold, or another balance
+	// strategy is offered, they get all when the member has left, and a rebalance leaves the tasks no more than Grace. Whoever ends the
+	// process by force (Kubernetes after its terminationGracePeriodSeconds) has to wait for longer than this.
+	//
+	// Default: 1.2 × Max when that is at most 25 s, which fits into the 30 s that Kubernetes grants. Longer tasks are cancelled at once, and
+	// have 5 s to wind down.
 	StopGrace time.Duration
 
 	// HoldLimit is how long a task may keep its partition from moving to another member: up to 30 days, or [NoHold]. A partition that has to
