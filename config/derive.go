@@ -52,7 +52,7 @@ func (p *Plan) deriveGroup() {
 	p.HeartbeatInterval = in.heartbeat(p.SessionTimeout, p.RebalanceTimeout)
 	p.Grace, p.CancelFirst = in.grace(p.RebalanceTimeout)
 	p.StopGrace, p.StopCancelFirst = in.stopGrace()
-	p.HoldLimit = in.holdLimit()
+	p.HoldLimit = p.holdLimit()
 	p.Lease = lease(p.SessionTimeout, p.RebalanceTimeout)
 	p.JoinReadTimeout = wholeUp(max(p.RebalanceTimeout, in.GroupRebalanceTimeout)) + joinMargin
 }
@@ -138,16 +138,17 @@ func (in Input) stopGrace() (grace time.Duration, cancelFirst bool) {
 	return windDown, true
 }
 
-func (in Input) holdLimit() time.Duration {
+func (p *Plan) holdLimit() time.Duration {
+	in := p.Input
 	switch {
 	case in.HoldLimit == NoHold:
 		return 0
 	case in.HoldLimit > 0:
 		return in.HoldLimit
-	case in.Expected < holdFrom:
+	case in.Expected < holdFrom && p.WaitsForAll():
 		return 0
 	}
-	return whole(in.Max)
+	return wholeUp(in.Max)
 }
 
 // lease leaves 5 s to react to a cancel. Below 20 s that would eat the lease up, so there it leaves a quarter: the lease is then

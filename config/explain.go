@@ -139,8 +139,8 @@ func (p *Plan) holdWhy() string {
 		return "none, as NoHold asks: partitions move although tasks run there"
 	case in.HoldLimit > 0:
 		return "as HoldLimit asks: a partition that has to move waits that long for a running task, then cancels it"
-	case in.Expected < holdFrom:
-		return "none for tasks below 10s: a rebalance waits for them, as Grace says"
+	case p.HoldLimit == 0:
+		return "none: tasks are expected to take less than 10s, and a rebalance waits for them, as Grace says"
 	}
 	return "Max: a partition that has to move waits for its running tasks, and a task that is longer than any normal one is then cancelled"
 }

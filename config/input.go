@@ -44,10 +44,10 @@ type Input struct {
 
 	// HoldLimit is how long a task may keep its partition from moving to another member: up to 30 days, or [NoHold]. A partition that has to
 	// move waits for its running tasks and starts no other. Where one has run for longer than this, those of the partition are cancelled, and
-	// run again by the next owner. Tasks on partitions that need not move have no limit, and those of a member that stops have its StopGrace. With NoHold partitions move although tasks run there, and each
-	// rebalance waits for the tasks of those that do, as Grace says.
+	// run again by the next owner. Tasks on partitions that need not move have no limit, and those of a member that stops have its StopGrace.
+	// With NoHold partitions move although tasks run there, and each rebalance waits for the tasks of those that do, as Grace says.
 	//
-	// Default: Max where Expected is 10 s or more. Shorter tasks are waited for, as with NoHold: for them that is cheaper.
+	// Default: Max; NoHold where Expected is below 10 s and every normal task ends within the grace, for to wait for them is cheaper then.
 	HoldLimit time.Duration
 
 	// CrashDetection is the wished session timeout: how long after a crash the broker gives the partitions to others.

@@ -30,7 +30,7 @@ type Plan struct {
 	// more than 25 s and no StopGrace was asked for: tasks cannot be expected to end in time, and spend it on winding down.
 	StopCancelFirst bool
 	// HoldLimit is how long a task may run on a partition that has to move to another member before it is cancelled: up to 30 days.
-	// 0 means that tasks keep no partition from moving.
+	// 0 means that tasks keep no partition from moving: a rebalance waits for them, as Grace says.
 	HoldLimit time.Duration
 	// Lease is how long after the last good heartbeat was sent tasks may still run: the shorter of SessionTimeout and
 	// RebalanceTimeout, less 5 s to react to a cancel (less a quarter where that is shorter, below 20 s).
@@ -106,3 +106,6 @@ func (p *Plan) isZero() bool { return p == nil || p.given.Expected == 0 }
 func errNoPlan() error {
 	return inputFault("Plan", "empty", "it was not derived from anything", "config.For or config.Input.Plan")
 }
+
+// WaitsForAll says that a rebalance waits for every normal task of a partition that moves: none is longer than Max, and the grace is as long.
+func (p *Plan) WaitsForAll() bool { return !p.CancelFirst && p.Grace >= p.Input.Max }

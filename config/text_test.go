@@ -87,7 +87,7 @@ func TestStringSaysWhichBranchWasTaken(t *testing.T) {
 		"stop, long":        {config.Input{Expected: hr}, "StopGrace", "time to wind down"},
 		"stop, wished":      {config.Input{Expected: hr, StopGrace: hr}, "StopGrace", "as StopGrace asks"},
 		"hold":              {config.Input{Expected: hr}, "HoldLimit", "3h Max"},
-		"hold, short":       {config.Input{Expected: sec}, "HoldLimit", "none for tasks below 10s"},
+		"hold, short":       {config.Input{Expected: sec}, "HoldLimit", "0s none: tasks are expected to take less than 10s"},
 		"hold, none":        {config.Input{Expected: hr, HoldLimit: config.NoHold}, "HoldLimit", "0s none, as NoHold asks"},
 		"hold, wished":      {config.Input{Expected: sec, HoldLimit: hr}, "HoldLimit", "1h as HoldLimit asks"},
 		"stop, first":       {config.Input{Expected: hr}, "StopCancelFirst", "start of StopGrace"},

@@ -2,7 +2,6 @@ package consumer
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 )
 
 // errHandOver ends a session in which a partition has become ready to move. It is a rebalance to the tasks: they go on.
-var errHandOver = fmt.Errorf("the member asks for another round, for a partition that is to be handed over is idle or past the hold limit: %w", handler.ErrRevoked)
+var errHandOver = fmt.Errorf("the member asks for another round, for the leader has to hear of a partition: one that is to be handed over is idle, say, or a task there past the hold limit: %w", handler.ErrRevoked)
 
 // followUp asks for another round of the group: the one in which idle partitions move that were told to be handed over. It does so by joining
 // again; under either protocol tasks go on, and what the member has is in its report.
@@ -26,7 +25,6 @@ type followUp struct {
 	heard    time.Time // the latest assignment
 	spacing  time.Duration
 	timer    *time.Timer // nil until it is set for the first time
-	waiting  time.Time   // since when a commit alone is waited for; zero for not
 }
 
 const (
@@ -46,7 +44,21 @@ func (f *followUp) report(r *assign.Report) {
 		return // over a ConsumerGroup of the user nobody knows
 	}
 	if t := f.m.currentTenure(); t == nil || t.over.Load() {
-		r.Generation, r.Owned, r.Marked = 0, nil, nil
+		r.Generation, r.Owned, r.Marked, r.Busy, r.Over, r.Stuck = 0, nil, nil, nil, nil, nil
+	}
+	if f.m.alone && f.m.plan.HoldLimit > 0 {
+		f.reportUnstored(r)
+	}
+}
+
+// reportUnstored counts as busy what has ended and is not stored yet: the next owner would run it again.
+func (f *followUp) reportUnstored(r *assign.Report) {
+	for topic, list := range r.Owned {
+		for _, partition := range list {
+			if !f.stored(topic, partition) && !r.Busy.Has(topic, partition) {
+				r.Busy.Add(topic, partition)
+			}
+		}
 	}
 }
 
@@ -134,36 +146,27 @@ func (f *followUp) waits(s *session, stored bool) bool {
 	wait := f.spacing - time.Since(f.heard)
 	switch {
 	case wait > 0:
-	case joining, !stored && !f.tooLongLocked():
+	case joining, !stored:
 		wait = another
 	default:
-		f.waiting = time.Time{}
 		return false
 	}
 	f.setLocked(wait)
 	return true
 }
 
-func (f *followUp) tooLongLocked() bool {
-	if f.waiting.IsZero() {
-		f.waiting = time.Now()
-	}
-	return time.Since(f.waiting) > longestAnswer
-}
-
-// handingOver says whether a partition is idle that is to be handed over, and whether the commit of one such has been answered. One whose task
-// is past the hold limit counts too.
+// handingOver says whether the leader has to hear of a partition, and whether that is so of one which waits for no commit.
 func (f *followUp) handingOver() (ready, stored bool) {
-	for _, c := range f.m.tasks.Status().Claims {
-		switch {
-		case !c.HandingOver:
-		case slices.ContainsFunc(c.Tasks, func(t handler.RunningTask) bool { return t.Age > f.m.plan.HoldLimit }):
-			ready, stored = true, true
-		case len(c.Tasks) == 0:
-			ready, stored = true, stored || f.m.commits.Answered(c.Topic, c.Partition)
-		}
+	for _, h := range f.m.tasks.HandOvers() {
+		ready, stored = true, stored || !h.Idle || f.stored(h.Topic, h.Partition)
 	}
 	return ready, stored
+}
+
+// stored says that nothing of a partition waits for an answer to a commit, or that it has done so for too long.
+func (f *followUp) stored(topic string, partition int32) bool {
+	d, waits := f.m.commits.Awaits(topic, partition)
+	return !waits || d > longestAnswer
 }
 
 // ask ends the session of a round, so that the member joins again.

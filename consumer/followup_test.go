@@ -218,13 +218,45 @@ func TestACommitThatIsNeverAnsweredHoldsNothingUp(t *testing.T) {
 		l.answers.Store(false)
 		l.assign(2, marked)
 		l.finish()
-		time.Sleep(10500 * time.Millisecond)
+		time.Sleep(9900 * time.Millisecond)
 		if l.asked() {
 			t.Error("asked without an answer")
 		}
 		time.Sleep(2 * time.Second)
 		if !l.asked() {
 			t.Error("not asked")
+		}
+	})
+}
+
+// What has ended and has no answer yet is busy: its next owner would run it again. It is so for no longer than it is waited for.
+func TestWhatIsNotStoredIsBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := beginLed(t, config.Input{Expected: time.Hour})
+		l.answers.Store(false)
+		l.finish()
+		for _, c := range []struct {
+			after time.Duration
+			busy  bool
+		}{{time.Second, true}, {8 * time.Second, true}, {2 * time.Second, false}} {
+			time.Sleep(c.after)
+			if r := l.report(); (len(r.Busy["t"]) == 1) != c.busy {
+				t.Errorf("want busy %v, reported %+v", c.busy, r)
+			}
+		}
+		l.answers.Store(true)
+		time.Sleep(5 * time.Second)
+		l.answers.Store(false)
+		next := l.own.Committer("t", 0)
+		defer func() { // gives it up
+			gone, cancel := context.WithCancel(t.Context())
+			cancel()
+			next.Release(gone)
+		}()
+		next.Commit(member.Position{Offset: 2}) // the wait for this one has nothing to do with the one before
+		time.Sleep(9 * time.Second)
+		if r := l.report(); len(r.Busy["t"]) != 1 {
+			t.Errorf("reported %+v", r)
 		}
 	})
 }
@@ -366,7 +398,7 @@ func TestAMemberThatIsLostReportsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := beginLed(t, config.Input{Expected: time.Hour})
 		l.m.Lose()
-		if r := l.report(); r.Generation != 0 || r.Owned != nil || r.Marked != nil || r.StampedSince != 0 {
+		if r := l.report(); r.Generation != 0 || r.Owned != nil || r.Marked != nil || r.Busy != nil || r.StampedSince != 0 {
 			t.Errorf("reported %+v", r)
 		}
 	})

@@ -24,6 +24,7 @@ type claim struct {
 	scope    *task.Scope   // parent of the contexts of its tasks
 	wake     chan struct{} // 1: something ended. Lossy by design, the truth is under the lock
 	finished atomic.Int64  // all below it is finished; -1 as long as nothing is
+	unstored atomic.Bool   // the loop has taken ends over that it has not handed to the committer
 
 	// Under the pool's lock.
 	lineup    lineup
@@ -45,6 +46,8 @@ type claim struct {
 	reported  bool          // as idle, in the round that goes on: nothing starts before its end
 	doubtful  int32         // generation of a doubt, 0 for none: nothing starts before it is known that the partition is ours, see prove
 	left      bool          // ConsumeClaim has returned: results are strays
+	leftAt    time.Duration // since when
+	back      bool          // a task of the claim before has returned that was reported as stuck
 	watched   bool          // the loop looks by itself soon
 	hungry    bool          // the loop waits for room in its backlog
 	kept      bool          // ConsumeClaim has returned, and the tasks go on

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/internal/assign"
 	"github.com/evenkeel-go/evenkeel/internal/member"
 	"github.com/evenkeel-go/evenkeel/internal/strategy"
@@ -19,10 +18,6 @@ import (
 // errOverHold is the cause of tasks that have run for longer than the hold limit on a partition that has to move.
 var errOverHold = fmt.Errorf("the task has run for longer than the plan's HoldLimit, and its partition has to move to another member: %w", ErrRevoked)
 
-// longRound is from which expected duration on nothing starts, in a round, on what was reported idle: the leader may just be giving it to
-// somebody else, and a longer task is worth the wait.
-const longRound = 30 * time.Second
-
 // mostMarks is how many rounds may leave a marked partition in place that was idle: then it goes back to work, and waits for nobody.
 const mostMarks = 3
 
@@ -30,6 +25,8 @@ const mostMarks = 3
 type handOvers struct {
 	round bool           // a round goes on: what was idle at its begin starts nothing
 	known bool           // the leader leaves running tasks alone
+	told  map[Claim]told // with the latest report, of what does not just run
+	since time.Duration  // when that report was made
 	marks map[Claim]int  // to be handed over; how many rounds have left the partition in place although it was idle
 	stops map[Claim]bool // of these: the task is to be cancelled
 }
@@ -102,7 +99,8 @@ func claimsOf(sets assign.Partitions) map[Claim]bool {
 func (c *claim) markLocked() {
 	c.reported = false
 	c.marked = c.pool.handOvers.keepsLocked(c.key)
-	c.evicted = c.pool.handOvers.stops[c.key] && c.flight > 0
+	c.evicted = c.pool.handOvers.stops[c.key]
+	c.evicted = c.evictedLocked()
 	c.yields = c.marked
 	if !c.goingLocked() {
 		c.pool.readyLocked(c)
@@ -117,18 +115,24 @@ func (c *claim) markLocked() {
 // goingLocked says that nothing more starts: the partition is to go to another member, or this one stops.
 func (c *claim) goingLocked() bool { return c.marked || c.draining }
 
+// evictedLocked says that tasks run which the leader has stopped. It knew of those alone that ran when it was told.
+func (c *claim) evictedLocked() bool {
+	return c.evicted && c.flight > 0 && c.oldestLocked() <= c.pool.handOvers.since
+}
+
 // yieldsLocked says, once for each assignment, that a marked partition is idle.
 func (c *claim) yieldsLocked() bool {
-	yields := c.yields && c.entered && !c.closed && c.flight == 0
+	yields := c.yields && c.entered && !c.closed && c.flight == 0 && c.before == nil
 	c.yields = c.yields && !yields
 	return yields
 }
 
-// leftAlone says that the leader takes no partition away on which a task runs: tasks that go on need not be waited for.
-func (p *pool) leftAlone() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.handOvers.known
+// leftAlone says that the leader takes no partition away on which a task of this member runs: tasks that go on need not be waited for.
+// Without a hold limit it is told of none.
+func (l *loop) leftAlone() bool {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	return l.pool.handOvers.known && l.plan.HoldLimit > 0
 }
 
 // busyLocked says that a task runs on a partition, also one of an earlier claim.
@@ -139,51 +143,6 @@ func (p *pool) busyLocked(key Claim) bool {
 		}
 	}
 	return false
-}
-
-// report adds what runs. Without a hold limit nothing is held back: the leader may take any partition.
-func (p *pool) report(r *assign.Report, plan *config.Plan) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if plan.HoldLimit > 0 {
-		p.reportLocked(r, plan)
-	}
-}
-
-func (p *pool) reportLocked(r *assign.Report, plan *config.Plan) {
-	for _, places := range []map[Claim]*claim{p.claims, p.kept, p.strays} {
-		for key, c := range places {
-			if c.flight == 0 {
-				continue
-			}
-			add(&r.Busy, key)
-			if c.left {
-				add(&r.Stuck, key)
-			}
-			if p.now()-c.oldestLocked() > plan.HoldLimit {
-				add(&r.Over, key)
-			}
-		}
-	}
-	for key := range p.handOvers.marks {
-		if p.handOvers.keepsLocked(key) {
-			add(&r.Marked, key)
-		}
-	}
-	if p.handOvers.round = plan.Input.Expected >= longRound; p.handOvers.round {
-		for _, c := range p.claims {
-			c.reported = c.flight == 0
-		}
-	}
-}
-
-func add(sets *assign.Partitions, key Claim) {
-	if *sets == nil {
-		*sets = assign.Partitions{}
-	}
-	if list := (*sets)[key.Topic]; !slices.Contains(list, key.Partition) {
-		(*sets)[key.Topic] = append(list, key.Partition)
-	}
 }
 
 // holdingLocked lists the tasks that marked partitions wait for, also between two claims.
@@ -211,23 +170,6 @@ func (l *loop) yield(now time.Duration) {
 		return
 	}
 	l.alarm.set(atYield, now+strategy.Spacing(l.plan), now)
-}
-
-// watchHold sees to it that a task on a marked partition is told when it is past the hold limit.
-func (l *loop) watchHold(oldest, now time.Duration) {
-	if at := oldest + l.plan.HoldLimit; !l.alarm.isSet(atHold) && l.plan.HoldLimit > 0 && at >= now {
-		l.alarm.set(atHold, at+time.Millisecond, now)
-	}
-}
-
-// pastHold asks for a round, in which the leader hears of it. Over a plain sarama session the next one that comes tells.
-func (l *loop) pastHold() {
-	l.pool.mu.Lock()
-	holds := l.marked && l.flight > 0
-	l.pool.mu.Unlock()
-	if own, ok := l.group.(member.Session); ok && holds {
-		own.Yield()
-	}
 }
 
 // yieldBySession ends the claim, and sarama with it the session of all partitions: what runs there is taken over by the next one.

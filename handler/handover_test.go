@@ -226,20 +226,6 @@ func TestWhatIsToBeStoppedIsCancelled(t *testing.T) {
 	})
 }
 
-// A task that does not return keeps its partition, and the leader is told.
-func TestATaskThatDoesNotReturnIsToldAsStuck(t *testing.T) {
-	eachLed(t, func(t *testing.T, o handler.Options) {
-		r := beginLed(t, o, false, deaf(10*time.Hour), "a")
-		time.Sleep(o.Plan.HoldLimit + time.Second)
-		r.told(assign.Assignment{HandOver: only(0), Stop: only(0)}, 0)
-		<-r.done
-		if got := r.report(); !slices.Equal(got.Stuck[topic], []int32{0}) || !slices.Equal(got.Busy[topic], []int32{0}) {
-			t.Errorf("reported %+v", got)
-		}
-		r.group.end()
-	})
-}
-
 // Each task on a marked partition has the limit, also one that began later than others that have ended.
 func TestTheHoldLimitIsThatOfEachTask(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T) {

@@ -13,12 +13,16 @@ import (
 // In a round the leader may just be giving away what is idle.
 func TestInARoundNothingStartsOnWhatWasReportedIdle(t *testing.T) {
 	for name, c := range map[string]struct {
-		expected time.Duration
-		waits    bool
-	}{"long": {30 * time.Second, true}, "short": {29 * time.Second, false}} {
+		in    config.Input
+		waits bool
+	}{
+		"long":                                 {config.Input{Expected: 16 * time.Second, Max: time.Minute}, true},
+		"a grace that is too short":            {config.Input{Expected: 11 * time.Second, Max: 12 * time.Second, Grace: time.Second}, true},
+		"a rebalance waits for the whole task": {config.Input{Expected: 11 * time.Second, Max: 12 * time.Second}, false},
+	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T) {
-				r := beginLed(t, with(t, config.Input{Expected: c.expected}), false, obedient(time.Second))
+				r := beginLed(t, with(t, c.in), false, obedient(time.Second))
 				r.report()
 				r.claim.put(0, 1)
 				time.Sleep(time.Minute)
@@ -58,6 +62,13 @@ func TestInAMixedGroupNothingIsBusy(t *testing.T) {
 		if got := r.report(); got.Busy != nil || got.Owned == nil {
 			t.Errorf("reported %+v", got)
 		}
+		r.told(assign.Assignment{HandOver: only(0), Stop: only(0)}, 0)
+		r.claim.put(1, 2)
+		time.Sleep(time.Hour)
+		r.wantStarted(0, 1)
+		if s := r.Status(); s.Counts.Cancelled > 0 || r.yields() > 0 || s.Claims[0].HandingOver {
+			t.Errorf("what a leader has said of an earlier round is obeyed: told %d times, %+v", r.yields(), s)
+		}
 		r.group.end()
 	})
 }
@@ -96,13 +107,18 @@ func TestInARoundNothingStartsOnAClaimThatBegins(t *testing.T) {
 	})
 }
 
-// Where the leader leaves running tasks alone a session that ends need not wait for them, however short they are: they go on.
+// Where the leader leaves running tasks alone a session that ends need not wait for them, however short they are: they go on. It is told of
+// none where there is no hold limit.
 func TestASessionEndsAtOnceWhereTheLeaderLeavesTasksAlone(t *testing.T) {
-	for _, ours := range []bool{true, false} {
+	for _, c := range []struct {
+		ours bool
+		hold time.Duration
+	}{{true, 0}, {true, config.NoHold}, {false, 0}} {
 		inVirtualTime(t, func(t *testing.T) {
-			o := with(t, config.Input{Expected: 12 * time.Second, Max: 20 * time.Second})
+			ours := c.ours && c.hold != config.NoHold
+			o := with(t, config.Input{Expected: 12 * time.Second, Max: 20 * time.Second, HoldLimit: c.hold})
 			r := beginLed(t, o, false, obedient(18*time.Second), "a")
-			if ours {
+			if c.ours {
 				r.told(assign.Assignment{}, 0)
 			} else {
 				r.assign(0)
@@ -110,7 +126,7 @@ func TestASessionEndsAtOnceWhereTheLeaderLeavesTasksAlone(t *testing.T) {
 			begin := time.Now()
 			r.endSession(sarama.ErrRebalanceInProgress)
 			if took := time.Since(begin); (took == 0) != ours || took > o.Plan.Grace {
-				t.Errorf("a leader of ours: %v, the session took %v to end", ours, took)
+				t.Errorf("%+v: the session took %v to end", c, took)
 			}
 			r.assign(0)
 			r.start()

@@ -45,9 +45,10 @@ type loop struct {
 	unanswered  bool               // its last commit had no answer by then
 
 	alarm   *alarm
-	resting bool // ends of tasks are left alone for a moment
-	open    bool // no sign of revocation yet
-	first   bool // no message received yet
+	watches time.Duration // what atHold was last set for
+	resting bool          // ends of tasks are left alone for a moment
+	open    bool          // no sign of revocation yet
+	first   bool          // no message received yet
 	batch   [schedule.MaxRun]*sarama.ConsumerMessage
 	backlog int
 	bytes   int64
@@ -130,7 +131,7 @@ func (l *loop) ring() {
 		l.lookAfter(now)
 	}
 	if due[atHold] {
-		l.pastHold()
+		l.pastHold(now)
 	}
 	if due[atYield] {
 		l.yieldBySession()

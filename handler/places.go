@@ -38,7 +38,7 @@ func (p *pool) closeLocked(c *claim) {
 // leaveLocked ends c. A task that still runs is a stray from now on, and its result is dropped. One that was kept is cancelled only now:
 // it counts as abandoned when it has had its moment to return, see parted.
 func (p *pool) leaveLocked(c *claim) (abandoned int) {
-	c.left = true
+	c.left, c.leftAt = true, p.now()
 	if c.kept {
 		c.kept = false
 		delete(p.kept, c.key) // its tasks count as strays already
@@ -61,18 +61,21 @@ func (p *pool) leaveLocked(c *claim) (abandoned int) {
 	return c.flight
 }
 
-// returnedLocked takes note that a stray task of c has returned. The last one lets the next claim of the partition start.
-func (p *pool) returnedLocked(c *claim) {
+// returnedLocked takes note that a stray task of c has returned. The last one lets the next claim of the partition start, which is
+// returned: its loop has to hear of it.
+func (p *pool) returnedLocked(c *claim) (next *claim) {
 	if c.flight > 0 {
-		return
+		return nil
 	}
 	if p.strays[c.key] == c {
 		delete(p.strays, c.key)
 	}
-	if next := c.after; next != nil {
+	if next = c.after; next != nil {
 		next.before, c.after = nil, nil
+		next.back = p.handOvers.told[c.key].stuck
 		p.readyLocked(next)
 	}
+	return next
 }
 
 // keepLocked lets the tasks of c go on without a claim.

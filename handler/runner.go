@@ -61,16 +61,15 @@ func (r *runner) loop() {
 func (r *runner) turnOver() bool {
 	p := r.pool
 	now := p.now()
-	var wake bool
-	var stray *late
+	var end ending
 	var idle chan struct{}
 	p.mu.Lock()
 	ended := r.claim // adoption may have made it another one
 	if ended == nil {
 		p.starting--
-	} else if wake, stray = r.finishLocked(now); stray != nil {
+	} else if end = r.finishLocked(now); end.stray != nil {
 		p.mu.Unlock()
-		ended.tellLate(stray) // before the next run is taken: a log may take its time
+		ended.tellLate(end.stray) // before the next run is taken: a log may take its time
 		p.mu.Lock()
 		now = p.now()
 	}
@@ -79,8 +78,11 @@ func (r *runner) turnOver() bool {
 		idle = p.retireLocked(r)
 	}
 	p.mu.Unlock()
-	if wake {
+	if end.wake {
 		ended.signal()
+	}
+	if end.next != nil {
+		end.next.signal()
 	}
 	if watch {
 		taken.signal()
@@ -112,19 +114,27 @@ func (r *runner) takeLocked(now time.Duration) (c *claim, watch bool) {
 	return c, watch
 }
 
-// finishLocked settles the run and says whether the claim's loop has to be woken, and what of the run came too late.
-func (r *runner) finishLocked(now time.Duration) (wake bool, stray *late) {
+// ending is who has to hear of the end of a run.
+type ending struct {
+	wake  bool   // the claim's loop
+	next  *claim // that of the next claim, which has waited for this one's tasks
+	stray *late  // what came too late
+}
+
+// finishLocked settles the run.
+func (r *runner) finishLocked(now time.Duration) (end ending) {
 	c := r.claim
 	c.pace.Add(now-r.begin, int(r.n))
 	if r.settleLocked(r.n) == Stray && c.tellsLocked(r) {
-		stray = &late{task: r.task(r.n - 1), err: r.err, elapsed: now - r.begin}
+		end.stray = &late{task: r.task(r.n - 1), err: r.err, elapsed: now - r.begin}
 	}
 	c.dischargeLocked(r)
 	if c.left {
-		r.pool.returnedLocked(c)
-		return true, stray // for a loop that waits for its return
+		end.wake, end.next = true, r.pool.returnedLocked(c) // its loop may wait for its return
+		return end
 	}
-	return r.wakesLocked(now), stray
+	end.wake = r.wakesLocked(now)
+	return end
 }
 
 // wakesLocked says whether the end of the run has to be told. It need not be when the loop looks by itself soon: the runs are short

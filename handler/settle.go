@@ -8,10 +8,9 @@ type results struct {
 	failed  []*failure
 	watched bool
 	room    bool          // the member holds less than it may again
-	yields  bool          // a partition that is to be handed over is idle
+	yields  bool          // the leader has to hear of the partition: it is to be handed over, and idle
 	evicted bool          // the tasks are to be cancelled
-	holds   bool          // tasks hold a marked partition,
-	oldest  time.Duration // the oldest since then
+	tellAt  time.Duration // when the leader has to hear of it otherwise, 0 for never
 }
 
 // exchange puts the prepared tasks in and takes results out, in one hold of the lock, then commits, retries, pauses or resumes. It returns
@@ -35,9 +34,10 @@ func (l *loop) resultsLocked() results {
 	l.backlog, l.bytes = l.backlog-got.n, l.bytes-got.bytes
 	l.weighLocked()
 	got.room = l.pool.roomAgainLocked()
-	got.yields, got.evicted = l.yieldsLocked(), l.evicted && l.flight > 0
-	if got.holds = l.marked && l.flight > 0; got.holds {
-		got.oldest = l.oldestLocked()
+	got.yields, got.evicted, got.tellAt = l.yieldsLocked() || l.back, l.evictedLocked(), l.tellAtLocked(l.plan.HoldLimit)
+	l.back = false
+	if got.n > 0 {
+		l.unstored.Store(true)
 	}
 	return got
 }
@@ -63,8 +63,8 @@ func (l *loop) digest(got results) time.Duration {
 
 // letLeaderHave does what the leader of the group has asked for.
 func (l *loop) letLeaderHave(got results, now time.Duration) {
-	if got.holds {
-		l.watchHold(got.oldest, now)
+	if got.tellAt > 0 {
+		l.watchHold(got.tellAt, now)
 	}
 	if got.yields {
 		l.yield(now)
@@ -84,6 +84,7 @@ func (l *loop) advance(ended progress, now time.Duration) {
 	}
 	switch due := l.lastCommit + l.plan.CommitInterval; {
 	case !l.account.dirty || l.mute:
+		l.unstored.Store(false)
 	case now >= due:
 		l.commit(now)
 	case !l.alarm.isSet(atCommit):
@@ -97,4 +98,5 @@ func (l *loop) commit(now time.Duration) {
 	}
 	l.account.dirty, l.lastCommit = false, now
 	l.committer.Commit(l.account.position())
+	l.unstored.Store(false) // from here on the committer knows
 }

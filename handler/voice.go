@@ -32,8 +32,12 @@ func (v voice) Assigned(a strategy.Assignment, w strategy.Word, generation int32
 	v.hear(a, w, generation)
 }
 
+// hear passes on what the leader says. A mixed group hands nothing over: see Report.
 func (v voice) hear(a strategy.Assignment, w strategy.Word, generation int32) {
 	v.g.heard.hearSaid(a, w, generation)
+	if v.g.heard.isMixed() {
+		w = strategy.Word{}
+	}
 	v.g.pool.handOver(a, w)
 }
 

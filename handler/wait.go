@@ -34,7 +34,7 @@ func (w *wait) escalate(l *loop) {
 		l.cancelTasks(l.cause(r))
 	}
 	grace, limited := l.graceOf(r)
-	if w.keep && (l.plan.CancelFirst || r == StreamEnded || l.pool.leftAlone()) { // what cannot end in time need not be waited for either
+	if w.keep && (l.plan.CancelFirst || r == StreamEnded || l.leftAlone()) { // what cannot end in time need not be waited for either
 		grace, limited = 0, true
 	}
 	if until := time.Now().Add(grace); limited && (w.until.IsZero() || until.Before(w.until)) {

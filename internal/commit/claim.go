@@ -38,6 +38,7 @@ type Claim struct {
 	restarted bool      // its topic is another one now: nothing but the start is committed
 	tries     int       // since the last answer that settled it
 	since     time.Time // when pending was handed over
+	awaited   time.Time // since when there is no answer to it, nor to any that it has replaced
 	notBefore time.Time // pause after a failure
 	answered  chan struct{}
 	base      member.Position // what the broker has stored; with the stamp that begins the claim, whether or not it is
@@ -67,6 +68,7 @@ func (c *Claim) Commit(p member.Position) {
 	l := c.loop
 	l.mu.Lock()
 	if !c.released && !c.restarted {
+		c.awaitLocked()
 		c.pending, c.due, c.since = p, true, time.Now()
 		if c.again {
 			c.again, c.notBefore = false, time.Time{}
@@ -75,6 +77,13 @@ func (c *Claim) Commit(p member.Position) {
 	}
 	l.mu.Unlock()
 	l.signal()
+}
+
+// awaitLocked begins the wait for an answer, unless one is waited for already. What is sent once more waits for none.
+func (c *Claim) awaitLocked() {
+	if !c.due && !c.sending || c.again {
+		c.awaited = time.Now()
+	}
 }
 
 // Store hands over the position at which a claim begins, and waits for the answer, at most until ctx ends.

@@ -108,16 +108,16 @@ func (l *Loop) Unanswered() (n int) {
 	return n
 }
 
-// Answered says that nothing of a partition waits for an answer.
-func (l *Loop) Answered(topic string, partition int32) bool {
+// Awaits says that something of a partition waits for an answer, and for how long nothing of it has had one.
+func (l *Loop) Awaits(topic string, partition int32) (d time.Duration, waits bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.held {
 		if c.Topic == topic && c.Partition == partition && (c.due || c.sending) && !c.again {
-			return false
+			d, waits = max(d, time.Since(c.awaited)), true
 		}
 	}
-	return true
+	return d, waits
 }
 
 // AwaitReleases waits until all claims have been released, at most until ctx ends.
@@ -149,6 +149,7 @@ func (l *Loop) Restart(topic string) (found bool) {
 	for c := range l.held {
 		if c.Topic == topic {
 			found = true
+			c.awaitLocked()
 			c.restarted, c.pending, c.due, c.since, c.again = true, member.Position{}, true, time.Now(), false
 			c.base = c.pending
 			l.queueLocked(c)
