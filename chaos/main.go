@@ -61,7 +61,7 @@ func parse(args []string) (o options, err error) {
 	f.Uint64Var(&o.seed, "seed", 0, "of the tasks and of the schedule of faults; 0 draws one")
 	minutes := f.Float64("minutes", 3, "how long faults are made")
 	hours := f.Float64("soak", 0, "make faults for that many hours, at a slower pace")
-	pattern := f.String("nemesis", "", "make only faults whose name matches this regular expression")
+	pattern := f.String("nemesis", "", "make only faults whose name matches this regular expression, of "+strings.Join(nemesis.Names(), ", "))
 	f.StringVar(&o.out, "out", "", "folder for the ledger and the timeline; default: out/<seed>")
 	f.StringVar(&o.check, "check", "", "check the ledger in this folder again")
 	f.BoolVar(&o.list, "list", false, "print what can be broken")

@@ -21,7 +21,7 @@ import (
 // The size of a laboratory.
 const (
 	members    = 4
-	extras     = 2
+	extras     = 3
 	partitions = 8
 	slots      = 6
 	perSecond  = 4.0 // messages a second and topic

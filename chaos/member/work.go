@@ -40,7 +40,7 @@ func mannerOf(seed uint64, topic string, partition int32, offset int64) manner {
 	h.Write([]byte(topic + "/" + strconv.Itoa(int(partition)) + "/" + strconv.FormatInt(offset, 10)))
 	r := rand.New(rand.NewPCG(seed, h.Sum64()))
 	m := manner{lasts: duration(r), first: well, succeeds: r.IntN(20) == 0}
-	m.deaf = m.lasts < Session && r.IntN(20) == 0
+	m.deaf = r.IntN(deafOf(m.lasts)) == 0
 	switch lot := r.IntN(100); {
 	case lot < 4:
 		m.first = fails
@@ -50,6 +50,15 @@ func mannerOf(seed uint64, topic string, partition int32, offset int64) manner {
 		m.first = exits
 	}
 	return m
+}
+
+// deafOf is of how many tasks one is deaf. Few are longer than the session timeout, and each of them that is deaf outlives the membership
+// that it was begun in: of them it is one of four.
+func deafOf(lasts time.Duration) int {
+	if lasts > Session {
+		return 4
+	}
+	return 20
 }
 
 // duration is short as a rule, and now and then longer than the session timeout.

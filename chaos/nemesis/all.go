@@ -23,6 +23,8 @@ func seconds(from, to int64) [2]time.Duration {
 
 var all = map[string]nemesis{
 	"join-leave":       {"two more members join within half a second and leave again", ledger.Planned, seconds(3, 6), joinLeave},
+	"storm":            {"three more members come and go, each several times and after at most 2 s", ledger.Planned, seconds(4, 8), storm},
+	"scale":            {"the number of members goes to 1, 3, 5 and 2 and back, all stops in order", ledger.Planned, seconds(24, 32), scale},
 	"leave":            {"a member stops in order and comes back", ledger.Planned, seconds(2, 8), leave},
 	"rolling-restart":  {"all members, one after the other, stop in order and come back at once", ledger.Planned, seconds(8, 12), rollingRestart},
 	"add-partitions":   {"a topic gets two more partitions", ledger.Planned, seconds(3, 6), addPartitions},
@@ -34,9 +36,12 @@ var all = map[string]nemesis{
 	"cut-one-way":      {"the same in one direction only", ledger.OfMember, seconds(2, 14), cutOneWay},
 	"cut-connection":   {"the same of one kind of connection only: group, commits, or fetches", ledger.OfMember, seconds(2, 14), cutConnection},
 	"slow":             {"everything between a member and the brokers takes 50 to 400 ms longer each way", ledger.OfMember, seconds(4, 12), slow},
+	"slow-one-way":     {"the same in one direction only, 0.1 to 2 s", ledger.OfMember, seconds(4, 12), slowOneWay},
+	"slow-connection":  {"the same of one kind of connection only: group, commits, or fetches", ledger.OfMember, seconds(4, 12), slowConnection},
 	"reset":            {"all connections of a member are reset", ledger.OfMember, seconds(0, 1), reset},
 	"expel":            {"an administrator removes a member from a group", ledger.OfMember, seconds(0, 1), expel},
 	"kill-coordinator": {"SIGKILL of the node that coordinates a group", ledger.OfCluster, seconds(3, 10), killCoordinator},
+	"move-coordinator": {"a group gets another coordinator, and nothing ends", ledger.OfCluster, seconds(1, 4), moveCoordinator},
 	"pause-node":       {"SIGSTOP of a node", ledger.OfCluster, seconds(1, 8), pauseNode},
 	"roll-brokers":     {"all nodes, one after the other, stop in order and come back", ledger.OfCluster, seconds(15, 25), rollBrokers},
 	"move-leaders":     {"partitions get another leader", ledger.OfCluster, seconds(1, 4), moveLeaders},

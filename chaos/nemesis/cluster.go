@@ -94,7 +94,7 @@ func refuseCommits(ctx context.Context, w *World, s Step) error {
 
 func (w *World) wantReplicas(n string) error {
 	return w.admin(func(a sarama.ClusterAdmin) error {
-		return a.IncrementalAlterConfig(sarama.TopicResource, "__consumer_offsets", map[string]sarama.IncrementalAlterConfigsEntry{
+		return a.IncrementalAlterConfig(sarama.TopicResource, offsetsTopic, map[string]sarama.IncrementalAlterConfigsEntry{
 			"min.insync.replicas": {Operation: sarama.IncrementalAlterConfigsOperationSet, Value: &n},
 		}, false)
 	})

@@ -12,30 +12,6 @@ import (
 	"github.com/evenkeel-go/evenkeel/chaos/ledger"
 )
 
-func joinLeave(ctx context.Context, w *World, s Step) error {
-	if !s.take(&w.crowd) {
-		return errBusy
-	}
-	defer w.crowd.Unlock()
-	return w.during(s, "", func() error {
-		var errs []error
-		gap := time.Duration(s.Lot%500) * time.Millisecond
-		for _, slot := range w.Fleet.Extra {
-			errs = append(errs, slot.Spawn())
-			sleep(ctx, gap)
-		}
-		sleep(ctx, s.Lasts)
-		for _, slot := range w.Fleet.Extra {
-			errs = append(errs, slot.BeginStop())
-			sleep(ctx, gap)
-		}
-		for _, slot := range w.Fleet.Extra {
-			errs = append(errs, slot.AwaitStop(stopLimit))
-		}
-		return errors.Join(errs...)
-	})
-}
-
 func leave(ctx context.Context, w *World, s Step) error {
 	return w.onProcess(s, func(slot *fleet.Slot) error {
 		err := slot.Stop(stopLimit)
