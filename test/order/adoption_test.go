@@ -26,17 +26,21 @@ func TestKeptPartitionsStartNothingAgain(t *testing.T) {
 		if err := g.Broker.CreateTopic(other, 1); err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"b", "c", "d"} { // each comes and goes, with a topic of its own
-			b := g.Start(name, gate.Hold, func(c *consumer.Config) { c.Topics = []string{other} })
-			g.Until(name+" is a member", func() bool { return b.Status().State == consumer.StateMember && len(b.Owns()) == 1 })
-			g.Until("a works on all", func() bool { return a.Status().Running == running && len(a.Owns()) == 8 })
-			before := a.Status().Rebalances
-			b.Stop()
-			// One change after the other: a member that misses a generation has no proof, see TestTaskIsNotAdoptedInDoubt.
-			g.Until("a works on all without "+name, func() bool {
+		// One change after the other: a member that misses a generation has no proof, see TestTaskIsNotAdoptedInDoubt.
+		rebalanced := func(what string, before int) {
+			g.Until(what, func() bool {
 				s := a.Status()
 				return s.Rebalances > before && s.Running == running && len(a.Owns()) == 8
 			})
+		}
+		for _, name := range []string{"b", "c", "d"} { // each comes and goes, with a topic of its own
+			before := a.Status().Rebalances
+			b := g.Start(name, gate.Hold, func(c *consumer.Config) { c.Topics = []string{other} })
+			g.Until(name+" is a member", func() bool { return b.Status().State == consumer.StateMember && len(b.Owns()) == 1 })
+			rebalanced("a works on all beside "+name, before)
+			before = a.Status().Rebalances
+			b.Stop()
+			rebalanced("a works on all without "+name, before)
 		}
 		rebalances := a.Status().Rebalances
 		gate.Open()
