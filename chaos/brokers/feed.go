@@ -16,6 +16,7 @@ import (
 // Feed sends messages to the topics of all groups, each until it is acknowledged by all replicas. A message may come twice where the
 // answer was lost: both are in the log, and both have to be handled.
 type Feed struct {
+	book     *ledger.Book
 	producer sarama.SyncProducer
 	stop     context.CancelFunc
 	senders  sync.WaitGroup
@@ -42,7 +43,7 @@ func Start(book *ledger.Book, b kafkatest.Broker, perSecond float64) (*Feed, err
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	f := &Feed{producer: producer, stop: stop}
+	f := &Feed{book: book, producer: producer, stop: stop}
 	for i, g := range book.Header.Groups {
 		r := rand.New(rand.NewPCG(book.Header.Seed, uint64(i)))
 		f.senders.Go(func() { f.send(ctx, g.Name, r, perSecond) }) // ends with Stop
@@ -69,7 +70,8 @@ func (f *Feed) send(ctx context.Context, topic string, r *rand.Rand, perSecond f
 func (f *Feed) deliver(ctx context.Context, m *sarama.ProducerMessage) {
 	for ctx.Err() == nil {
 		again := *m
-		if _, _, err := f.producer.SendMessage(&again); err == nil {
+		if partition, offset, err := f.producer.SendMessage(&again); err == nil {
+			f.book.Add(ledger.Event{Kind: ledger.Sent, Group: m.Topic, Partition: partition, Offset: offset})
 			f.mu.Lock()
 			f.sent++
 			f.mu.Unlock()

@@ -17,12 +17,15 @@ const ms = time.Millisecond
 const base = int64(1_800_000_000_000_000_000)
 
 // tale is a history that is told event by event.
-type tale struct{ events []ledger.Event }
+type tale struct {
+	events    []ledger.Event
+	partition int32 // of what is told
+}
 
 func (t *tale) tell(at time.Duration, member string, k ledger.Kind, change func(*ledger.Event)) {
 	e := ledger.Event{At: at, Wall: base + int64(at), Member: member, Kind: k}
 	if k != ledger.Spawned && k != ledger.Gone && k != ledger.Stopping && k != ledger.Settled && k != ledger.Sampled {
-		e.Group = "g"
+		e.Group, e.Partition = "g", t.partition
 	}
 	if change != nil {
 		change(&e)
@@ -35,6 +38,11 @@ func (t *tale) run(member string, call, o int64, key string, begin, end time.Dur
 	with := func(e *ledger.Event) { e.Call, e.Offset, e.Key = call, o, key }
 	t.tell(begin, member, ledger.Started, with)
 	t.tell(end, member, ledger.Ended, with)
+}
+
+// sent tells that a message was acknowledged.
+func (t *tale) sent(at time.Duration, o int64) {
+	t.tell(at, "", ledger.Sent, func(e *ledger.Event) { e.Offset = o })
 }
 
 func (t *tale) stored(at time.Duration, owner uint64, count, next int64, finished ...offset.Range) {
@@ -54,11 +62,14 @@ func said(text string) func(*ledger.Event) { return func(e *ledger.Event) { e.Te
 // sound is a history in which all is well: a member hands one partition over to another one in order.
 func sound() *tale {
 	t := &tale{}
-	t.tell(0, "A.1", ledger.Spawned, nil)
-	t.tell(0, "B.1", ledger.Spawned, nil)
+	t.tell(ms, "A.1", ledger.Spawned, nil) // at 0 the book would take it for one without a time
+	t.tell(ms, "B.1", ledger.Spawned, nil)
 	t.tell(90*ms, "A.1", ledger.Assigned, nil)
 	t.tell(100*ms, "A.1", ledger.Claimed, nil)
 	t.stored(101*ms, 7, 1, 0)
+	for o := range int64(3) {
+		t.sent(150*ms, o)
+	}
 	t.run("A.1", 1, 0, "x", 200*ms, 300*ms)
 	t.stored(310*ms, 7, 1, 1)
 	t.run("A.1", 2, 1, "y", 305*ms, 500*ms)
@@ -75,9 +86,11 @@ func sound() *tale {
 	t.tell(1300*ms, "B.1", ledger.Assigned, nil)
 	t.tell(1310*ms, "B.1", ledger.Claimed, nil)
 	t.stored(1320*ms, 8, 2, 3)
+	t.sent(1350*ms, 3)
 	t.run("B.1", 1, 3, "x", 1400*ms, 1500*ms)
 	t.stored(1510*ms, 8, 2, 4)
 	t.run("B.1", 2, 4, "x", 12_000*ms, 12_100*ms) // in a stable group
+	t.sent(12_050*ms, 4)                          // the answer was slower than the fetch
 	t.stored(12_110*ms, 8, 2, 5)
 	t.tell(20_000*ms, "", ledger.Produced, func(e *ledger.Event) { e.Offset = 5 })
 	t.tell(20_100*ms, "", ledger.Settled, nil)
@@ -218,6 +231,7 @@ var planted = []plant{
 	{"L2", "a long pause", func(t *tale) {
 		t.change(func(e ledger.Event) bool { return e.At >= 12_000*ms }, func(e *ledger.Event) { move(e.At + 40*time.Second)(e) })
 	}},
+	{"L2b", "a partition that stands still beside one that gets on", func(t *tale) { t.beside(starving) }},
 	{"L3", "a late commit", func(t *tale) { t.change(at(12_110*ms), move(14_500*ms)) }},
 	{"L3", "no commit", func(t *tale) { t.drop(at(12_110 * ms)) }},
 	{"L4", "a late stop", func(t *tale) { t.change(of(ledger.Stopped, "B.1"), move(30*time.Second)) }},

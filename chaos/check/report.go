@@ -28,6 +28,7 @@ var Rules = []struct{ ID, Text string }{
 	{"L1", "a claim lets go within its grace + 1 s"},
 	{"L1b", "no partition is without a claim for longer than 15 s"},
 	{"L2", "each group finishes something every 30 s while there is work"},
+	{"L2b", "on each partition something begins within 30 s of a message or of the last end, where a member can begin it"},
 	{"L3", "what has finished is committed at once while the group is stable, and all of it at rest"},
 	{"L4", "a stop ends within its grace + 2 s (6 s where brokers are out of reach)"},
 	{"L5", "no session is lost and no rebalance comes without a cause"},
@@ -77,6 +78,8 @@ type Report struct {
 	Overlaps   []Overlap         // of two processes
 	Wasted     map[string]Waste  // runs that did not succeed, by their reason
 	Lateness   []time.Duration   // from an end to the commit that has it, while the group was stable; sorted
+	Idle       time.Duration     // the longest for which a partition with work began nothing
+	Owed       time.Duration     // the same, without what excuses it
 
 	story *story
 }
@@ -102,7 +105,7 @@ func Check(b *ledger.Book) *Report {
 	}
 	for _, f := range []func(){
 		r.count, r.losses, r.prefixes, r.answered, r.stamps, r.resumes, r.overlaps, r.inversions, r.repeats, r.texts, r.interruptions,
-		r.releases, r.dwells, r.progress, r.latenesses, r.stops, r.causes, r.rest, r.unlatched, r.level, r.crashes,
+		r.releases, r.dwells, r.progress, r.partitions, r.latenesses, r.stops, r.causes, r.rest, r.unlatched, r.level, r.crashes,
 	} {
 		f()
 	}
@@ -233,7 +236,7 @@ func concerns(e ledger.Event, v Violation) bool {
 		return true
 	case ledger.Claimed, ledger.Released, ledger.Stored, ledger.Answered:
 		return v.Of != nil && placeOf(e) == v.Of.place
-	case ledger.Started, ledger.Ended, ledger.Canceled:
+	case ledger.Sent, ledger.Started, ledger.Ended, ledger.Canceled:
 		return v.Of != nil && placeOf(e) == v.Of.place && e.Offset == v.Of.offset
 	case ledger.Assigned, ledger.Session, ledger.Stopped:
 		return v.Of == nil || e.Group == v.Of.group

@@ -45,6 +45,7 @@ func (r *Report) Summary(out io.Writer) {
 	if n := len(r.Lateness); n > 0 {
 		fmt.Fprintf(out, "from an end to its commit, in a stable group: median %v, 99 %% %v, most %v, of %d\n", r.Lateness[n/2], r.Lateness[n*99/100], r.Lateness[n-1], n)
 	}
+	fmt.Fprintf(out, "a partition with work began nothing for %v at most, for %v where a member could have\n", r.Idle, r.Owed)
 	fmt.Fprintln(out, "checks")
 	for _, rule := range Rules {
 		fmt.Fprintf(out, "  %-4s %-22s %s\n", rule.ID, r.verdict(rule.ID), rule.Text)

@@ -42,6 +42,7 @@ const (
 	Calm     Kind = "calm"     // it has ended
 	LeftOut  Kind = "left out" // a fault is not made, for another one has what it is for: Fault, Text
 	Grown    Kind = "grown"    // a topic has got more partitions: Partition is their number
+	Sent     Kind = "sent"     // a message is acknowledged: Partition, Offset
 	Produced Kind = "produced" // the log of a partition ends at Offset, at the end of the run
 	Settled  Kind = "settled"  // nothing more is sent, no fault is there, and all is done
 	// Unsettled: the same, and all is not done although the members have had minutes for it.
