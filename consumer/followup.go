@@ -1,17 +1,16 @@
 package consumer
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
-	"github.com/evenkeel-go/evenkeel/handler"
 	"github.com/evenkeel-go/evenkeel/internal/assign"
 	"github.com/evenkeel-go/evenkeel/internal/strategy"
 )
 
 // errHandOver ends a session in which a partition has become ready to move. It is a rebalance to the tasks: they go on.
-var errHandOver = fmt.Errorf("the member asks for another round, for the leader has to hear of a partition: one that is to be handed over is idle, say, or a task there past the hold limit: %w", handler.ErrRevoked)
+const errHandOver = rejoin("the member asks for another round, for the leader has to hear of a partition: one that is to be handed over is idle, say, or a " +
+	"task there past the hold limit")
 
 // followUp asks for another round of the group: the one in which idle partitions move that were told to be handed over. It does so by joining
 // again; under either protocol tasks go on, and what the member has is in its report.

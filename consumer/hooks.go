@@ -77,7 +77,7 @@ type EndKind string
 
 // Kinds of session ends.
 const (
-	// EndRebalance: the group rebalances (eager), or the topics to consume have changed.
+	// EndRebalance: the group rebalances (eager), the member asks for another round, or the topics to consume have changed.
 	EndRebalance EndKind = "rebalance"
 	// EndLost: heartbeats or a join failed, the lease ran out, or the coordinator removed the member.
 	EndLost EndKind = "membership lost"

@@ -3,7 +3,6 @@ package consumer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -14,7 +13,13 @@ import (
 )
 
 // errTopicsChanged ends a session whose topics are no longer those that TopicPattern matches. It is a rebalance to the tasks.
-var errTopicsChanged = fmt.Errorf("the topics that match Config.TopicPattern have changed: %w", handler.ErrRevoked)
+const errTopicsChanged = rejoin("the topics that match Config.TopicPattern have changed")
+
+// rejoin is why a member ends its session to join again. It is handler.ErrRevoked to who asks, without its words: nothing need be revoked.
+type rejoin string
+
+func (r rejoin) Error() string      { return string(r) }
+func (rejoin) Is(target error) bool { return target == handler.ErrRevoked } //nolint:errorlint // the sentinel itself
 
 // round is one call of Consume. Its contexts are separate, because a stop ends them one after another: first the session, so that
 // nothing starts any more; when no task runs, the connections under it.

@@ -20,7 +20,7 @@ func (m *membership) outlook() string {
 	case !m.works():
 		return "no task runs"
 	case p.StopCancelFirst:
-		return "running tasks are cancelled now, and have the grace to return" + outside
+		return "running tasks are cancelled now, and have the grace to return (config.Input.StopGrace lets them go on)" + outside
 	case m.drains():
 		return "running tasks have until the end of the grace and are cancelled then; others get the partitions on which nothing runs " +
 			"meanwhile, and the rest as their tasks end"

@@ -16,8 +16,8 @@ func TestAStopSaysWhatTasksHaveToExpect(t *testing.T) {
 		"running tasks have until the end of the grace and are cancelled then; others get the partitions on which nothing runs meanwhile": {
 			Expected: time.Minute, StopGrace: time.Hour,
 		},
-		"running tasks are cancelled now, and have the grace to return; the partitions go to others when": {Expected: time.Minute},
-		"or of that of a rebalance if one comes":                                                          {Expected: time.Minute, StopGrace: time.Hour, HoldLimit: config.NoHold},
+		"running tasks are cancelled now, and have the grace to return (config.Input.StopGrace lets them go on); the partitions go to others when": {Expected: time.Minute},
+		"or of that of a rebalance if one comes": {Expected: time.Minute, StopGrace: time.Hour, HoldLimit: config.NoHold},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := beginLed(t, in)
