@@ -41,6 +41,7 @@ func TestService(t *testing.T) {
 func TestServicePrintsItsPlan(t *testing.T) {
 	t.Parallel()
 	wantPrinted(t, "Plan for tasks of 1m30s", nil, "-plan", "-expected", "90s")
+	wantPrinted(t, "as StopGrace asks", []string{"STOP_GRACE=2h"}, "-plan", "-expected", "90s")
 }
 
 func TestServicePrintsItsUsage(t *testing.T) {

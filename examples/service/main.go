@@ -4,7 +4,9 @@
 //	go run ./service -brokers localhost:9092 -group transcoders -topic videos -expected 5m
 //	go run ./service -expected 5m -plan # which timeouts and buffers would that be, and why?
 //
-// A message is JSON: {"video": "cats.mp4", "length": "90s"}.
+// With -stop-grace 2h a deployment waits for tasks that run, and all else moves on meanwhile. A message is JSON:
+//
+//	{"video": "cats.mp4", "length": "90s"}
 package main
 
 import (
@@ -22,7 +24,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/evenkeel-go/evenkeel/config"
 	"github.com/evenkeel-go/evenkeel/consumer"
 )
 
@@ -32,7 +33,7 @@ const shutdownTimeout = 3 * time.Second
 func main() {
 	s, err := readSettings(os.Args[1:], os.Getenv, os.Stdout)
 	if err == nil && s.planOnly {
-		err = printPlan(os.Stdout, s.expected)
+		err = printPlan(os.Stdout, s)
 	}
 	switch {
 	case errors.Is(err, flag.ErrHelp): // it is printed
@@ -58,8 +59,8 @@ func untilSignalled(s settings) (code int) {
 }
 
 // printPlan is for people: every value with its reason.
-func printPlan(w io.Writer, expected time.Duration) error {
-	plan, err := config.For(expected)
+func printPlan(w io.Writer, s settings) error {
+	plan, err := s.plan()
 	if err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func readable(_ []string, a slog.Attr) slog.Attr {
 
 // run returns nil after a requested stop.
 func run(ctx context.Context, s settings, logger *slog.Logger) error {
-	plan, err := config.For(s.expected)
+	plan, err := s.plan()
 	if err != nil {
 		return err
 	}

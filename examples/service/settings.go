@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/evenkeel-go/evenkeel/config"
 )
 
 // settings are flags, with the environment as their defaults.
@@ -15,6 +17,7 @@ type settings struct {
 	brokers      []string
 	group, topic string
 	expected     time.Duration
+	stopGrace    time.Duration
 	slots        int
 	listen       string
 	planOnly     bool
@@ -33,6 +36,7 @@ func readSettings(args []string, env func(string) string, help io.Writer) (setti
 	flags.StringVar(&s.group, "group", "", "consumer group (GROUP)")
 	flags.StringVar(&s.topic, "topic", "", "topic (TOPIC)")
 	flags.DurationVar(&s.expected, "expected", s.expected, "how long a task usually takes (EXPECTED)")
+	flags.DurationVar(&s.stopGrace, "stop-grace", 0, "how long tasks may go on at a stop, hours are fine; 0: 25s or less (STOP_GRACE)")
 	flags.IntVar(&s.slots, "slots", 0, "tasks at once; 0: one a partition (SLOTS)")
 	flags.StringVar(&s.listen, "listen", ":8080", "address of the health endpoints (LISTEN)")
 	err := fromEnvironment(flags, env)
@@ -51,11 +55,11 @@ func readSettings(args []string, env func(string) string, help io.Writer) (setti
 	return s, s.check()
 }
 
-// fromEnvironment sets each flag whose variable, its name in upper case, is there.
+// fromEnvironment sets each flag whose variable, its name in upper case and with _ for -, is there.
 func fromEnvironment(flags *flag.FlagSet, env func(string) string) error {
 	var errs []error
 	flags.VisitAll(func(f *flag.Flag) {
-		name := strings.ToUpper(f.Name)
+		name := strings.ReplaceAll(strings.ToUpper(f.Name), "-", "_")
 		if value := env(name); value != "" {
 			if err := flags.Set(f.Name, value); err != nil {
 				errs = append(errs, fmt.Errorf("%s=%s: %w", name, strconv.Quote(value), err))
@@ -63,6 +67,11 @@ func fromEnvironment(flags *flag.FlagSet, env func(string) string) error {
 		}
 	})
 	return errors.Join(errs...)
+}
+
+// plan derives the timeouts.
+func (s settings) plan() (*config.Plan, error) {
+	return config.Input{Expected: s.expected, StopGrace: s.stopGrace}.Plan()
 }
 
 // check leaves what evenkeel checks by itself to evenkeel: the brokers, the duration, the slots.
