@@ -5,8 +5,8 @@
 //
 // # The plan
 //
-// [Decide] makes a plan out of what the members say in one round. The leader keeps nothing from one round to the next: the next leader
-// may be another member. What has to last, the hand-over marks, comes back in the members' reports.
+// [Decide] makes a plan out of what the members say in one round. The leader keeps nothing of it from one round to the next: the next
+// leader may be another member. What has to last, the hand-over marks, comes back in the members' reports.
 //
 //   - An owner. A partition is its member's who got it in the highest generation. A claim of the same generation by two cannot be
 //     judged: one gets the partition, the one that runs a task there if there is such, and its task begins again, for nobody can say
@@ -106,5 +106,7 @@
 // has missed generations may then go on with its tasks where it finds its own stamp, if in each generation that it missed all members
 // were of that kind. That all are so now does not tell: one that is not may have come, run something, committed nothing and
 // left. So the leader says since which generation it has been so. It knows that from the reports: one that was in the generation
-// before brings what was said there. If nobody was, or its leader was of another kind, it begins anew. See [Assignment.StampedFrom].
+// before brings what was said there. Where rounds follow so fast that no assignment of that generation has reached anybody, a leader that
+// has led it itself vouches for it, see [Plan.Vouch]; it has seen all its members. If neither is so, or the leader was of another kind, it
+// begins anew. See [Assignment.StampedFrom].
 package assign

@@ -45,6 +45,17 @@ func (p *Plan) Assignment(id string, generation int32) Assignment {
 	}
 }
 
+// Led is the latest round that a leader has led. The zero value is none.
+type Led struct {
+	Generation   int32 // that the round has made
+	StampedSince int32 // what its assignments said, whether or not anybody has received one
+}
+
+// Vouch lets the leader bear witness to a round that it has led itself. Where rounds follow so fast that nobody receives an assignment of the
+// generation before, no report tells of that one. It counts for the generation after it, and for its own where that is planned again.
+// Nobody may have led a round since, and the group must be the same: in another life of it others have had the same numbers.
+func (p *Plan) Vouch(l Led) { p.stamped.led = l }
+
 // Decide makes the plan of a round out of its members and the partitions of their topics. It is total: whatever is told, it returns a
 // plan that has each member and each partition, and it changes nothing of what it is given. Members have different ids.
 func Decide(members []Member, topics Partitions) *Plan {

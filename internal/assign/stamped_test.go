@@ -44,6 +44,44 @@ func TestE3SinceWhenAllStamp(t *testing.T) {
 	}
 }
 
+// E3: what a leader has seen counts as what a report tells, for the generation after it alone.
+func TestE3ALeaderVouchesForTheGenerationBefore(t *testing.T) {
+	foreign := assign.Member{ID: "F", Topics: []string{"a"}}
+	for _, test := range []struct {
+		name          string
+		led           assign.Led
+		newest, since int32 // as a report says
+		want          int32 // in generation 7
+	}{
+		{"nobody has received it", assign.Led{Generation: 6, StampedSince: 2}, 4, 2, 2},
+		{"a report says the same", assign.Led{Generation: 6, StampedSince: 2}, 6, 2, 2},
+		{"a report says less", assign.Led{Generation: 6, StampedSince: 2}, 6, 5, 5},
+		{"a report says nothing of it", assign.Led{Generation: 6, StampedSince: 2}, 6, 0, 7},
+		{"one did not stamp there", assign.Led{Generation: 6}, 4, 2, 7},
+		{"one did not stamp there, as it says itself", assign.Led{Generation: 6}, 6, 2, 7},
+		{"another generation lies between", assign.Led{Generation: 5, StampedSince: 2}, 4, 2, 7},
+		{"another generation lies between, and is told of", assign.Led{Generation: 5, StampedSince: 2}, 6, 3, 3},
+		{"a report is newer", assign.Led{Generation: 6, StampedSince: 2}, 8, 2, 7},
+		{"it is the same generation", assign.Led{Generation: 7, StampedSince: 2}, 4, 2, 2},
+		{"it is the same generation, and a report tells of the one before", assign.Led{Generation: 7, StampedSince: 2}, 6, 0, 7},
+		{"it is the same generation, and begins anew", assign.Led{Generation: 7}, 6, 2, 2},
+		{"it is the same generation, and a report as new", assign.Led{Generation: 7, StampedSince: 2}, 7, 2, 7},
+		{"it is a later generation", assign.Led{Generation: 8, StampedSince: 2}, 4, 2, 7},
+		{"none", assign.Led{}, 0, 0, 7},
+	} {
+		one := says("A", assign.Report{Generation: test.newest, StampedSince: test.since})
+		p, mixed := check(t, []assign.Member{one}, a(0)), check(t, []assign.Member{one, foreign}, a(0))
+		p.Vouch(test.led)
+		mixed.Vouch(test.led)
+		if got := p.Assignment("A", 7).StampedSince; got != test.want {
+			t.Errorf("%s: since %d, want %d", test.name, got, test.want)
+		}
+		if got := mixed.Assignment("A", 7).StampedSince; got != 0 {
+			t.Errorf("%s, and one does not stamp now: since %d", test.name, got)
+		}
+	}
+}
+
 func TestE3AMemberGoesOnWhereAllHaveStampedSinceItsLastAssignment(t *testing.T) {
 	for _, test := range []struct {
 		since, from int32

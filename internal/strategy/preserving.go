@@ -39,9 +39,10 @@ type Preserving struct {
 	follow   func(*assign.Plan)
 	attend   func(Word)
 	plan     *assign.Plan // of the latest round that this member has led
-	stamped  int32        // since when all stamp, as the latest assignment has said
-	said     int          // bytes of the latest report
-	crowded  bool         // it was told
+	lead     lead
+	stamped  int32 // since when all stamp, as the latest assignment has said
+	said     int   // bytes of the latest report
+	crowded  bool  // it was told
 }
 
 // recordLimit is how long the reports of a group may be before it is told: a broker keeps them in one record, which is 1 MB at most by
@@ -80,6 +81,7 @@ func (p *Preserving) SupportedProtocols() []sarama.RebalanceProtocol {
 func (p *Preserving) SubscriptionUserData(topics []string) ([]byte, error) {
 	r := p.member.Report()
 	p.complete(&r)
+	p.lead.join(r.Owner)
 	if r.Generation > 0 {
 		r.StampedSince = p.stamped
 	}
@@ -95,6 +97,7 @@ func (p *Preserving) Plan(members map[string]sarama.ConsumerGroupMemberMetadata,
 		list = append(list, memberOf(id, m))
 	}
 	p.plan = assign.Decide(list, topics)
+	p.plan.Vouch(p.lead.next(list))
 	p.member.Planned(p.plan)
 	p.follow(p.plan)
 	plan := make(sarama.BalanceStrategyPlan, len(members))
@@ -125,6 +128,7 @@ func (p *Preserving) AssignmentData(memberID string, topics map[string][]int32, 
 	if p.plan != nil {
 		a = p.plan.Assignment(memberID, generation)
 	}
+	p.lead.made(assign.Led{Generation: generation, StampedSince: a.StampedSince})
 	return a.Encode(names(topics)), nil
 }
 
