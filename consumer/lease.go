@@ -107,7 +107,7 @@ type beat struct {
 	moment
 	joining bool
 	awaited int32 // generation of the round whose assignment is late, 0 for none
-	quiet   bool  // no join or sync was out, nor had been for an interval
+	quiet   bool  // no join or sync was out or due, nor had been for an interval
 	inDoubt bool  // by the wall clock
 }
 
@@ -120,8 +120,8 @@ func (k *leaseKeeper) newBeat() beat {
 }
 
 func (k *leaseKeeper) quiet() bool {
-	s := k.coordinator.lastSync()
-	return !k.coordinator.joining() && !s.Answered.IsZero() && time.Since(s.Answered) > k.every
+	joining, s := k.coordinator.joining(), k.coordinator.lastSync() // in this order: the sync is due when the join is no longer out
+	return !joining && !s.Due && !s.Answered.IsZero() && time.Since(s.Answered) > k.every
 }
 
 // beatOnce sends a heartbeat and says whether the membership is over.
@@ -233,7 +233,7 @@ func isRemoval(err error) bool {
 
 // passedOver finds the answer that says of a static member that its group has gone on without it: a round waits for one that does not
 // join no longer than its rebalance timeout, and keeps it, with what it reported last (KIP-345). A dynamic one is removed. The answer says
-// nothing while a join or sync is out, nor just after: the assignment may not have been heard yet.
+// nothing from a join to its sync, in which a leader plans, nor just after: the assignment may not have been heard yet.
 func (k *leaseKeeper) passedOver(b beat, err error) bool {
 	return k.static && errors.Is(err, sarama.ErrIllegalGeneration) && b.quiet && k.quiet()
 }

@@ -234,9 +234,12 @@ func TestAStaticMemberThatWasPassedOverStopsAtOnce(t *testing.T) {
 		sync     func() link.Sync
 		lost     bool
 	}{
-		"static":                         {"i-1", false, long, true},
-		"static, joining":                {"i-1", true, long, false},
-		"static, in its sync":            {"i-1", false, func() link.Sync { return link.Sync{Sent: time.Now().Add(-time.Hour)} }, false},
+		"static":              {"i-1", false, long, true},
+		"static, joining":     {"i-1", true, long, false},
+		"static, in its sync": {"i-1", false, func() link.Sync { return link.Sync{Sent: time.Now().Add(-time.Hour)} }, false},
+		"static, between the two": {"i-1", false, func() link.Sync {
+			return link.Sync{Sent: time.Now().Add(-time.Hour), Answered: time.Now().Add(-time.Hour), Due: true}
+		}, false},
 		"static, after a sync":           {"i-1", false, ago(0, 0), false},
 		"static, after a sync that took": {"i-1", false, ago(time.Hour, time.Second), false},
 		"static, on another connection":  {"i-1", false, func() link.Sync { return link.Sync{} }, false},

@@ -32,6 +32,7 @@ type conn struct {
 	slow     atomic.Bool          // the last request was a join or a sync
 	out      atomic.Int32         // API key of the request of which nothing of the answer has come, or noRequest
 	sync     atomic.Pointer[Sync] // the last one; nil for none
+	due      atomic.Bool          // a join was answered, and no sync has followed
 	left     atomic.Bool          // a leave was answered
 	dead     atomic.Bool
 }
@@ -44,6 +45,7 @@ func (c *conn) Write(b []byte) (int, error) {
 		c.out.Store(int32(key))
 		if key == keySyncGroup {
 			c.sync.Store(newSync(b))
+			c.due.Store(false)
 		}
 	}
 	n, err := c.Conn.Write(b)
@@ -60,7 +62,9 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if n > 0 {
-		c.answered(c.out.Swap(noRequest))
+		key := c.out.Load()
+		c.answered(key)
+		c.out.CompareAndSwap(key, noRequest) // after that: a join is out, or its sync is due
 	}
 	return n, c.fatal(err)
 }
@@ -69,6 +73,8 @@ func (c *conn) answered(key int32) {
 	switch key {
 	case keyLeaveGroup:
 		c.left.Store(true)
+	case keyJoinGroup:
+		c.due.Store(true)
 	case keySyncGroup:
 		s := *c.sync.Load()
 		s.Answered = time.Now()

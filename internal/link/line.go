@@ -92,10 +92,16 @@ func (ln *line) waitsFor(key int32) bool {
 
 // lastSync is zero where there was none.
 func (ln *line) lastSync() (s Sync) {
-	if c := ln.conn.Load(); c != nil && c.sync.Load() != nil {
-		s = *c.sync.Load()
+	c := ln.conn.Load()
+	if c == nil {
+		return s
+	}
+	due := c.due.Load() // before the sync: it is due until it is sent
+	if last := c.sync.Load(); last != nil {
+		s = *last
 		s.Out = s.Answered.IsZero() && !c.dead.Load()
 	}
+	s.Due = due
 	return s
 }
 

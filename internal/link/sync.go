@@ -13,6 +13,7 @@ type Sync struct {
 	Sent       time.Time
 	Answered   time.Time // when the answer began to come, zero as long as it has not
 	Out        bool      // the answer is to come: the connection is up
+	Due        bool      // a join has been answered since, and the sync of its round is to come
 }
 
 // flexibleSync is the version from which the strings of a SyncGroup are compact and its header has tags (KIP-482).
