@@ -136,8 +136,8 @@ func (s *story) why(done, x *run) string {
 	if done.cancel <= done.end {
 		return "succeeded after it was cancelled"
 	}
-	if done.claim > 0 && s.claims[at][done.claim-1].end < done.end && !s.claimed(at, done.end) {
-		return "succeeded after its partition had gone"
+	if s.outlived(at, done) && s.unplanned(done.end, done.end, aftermath) != nil {
+		return "succeeded after its partition had gone" // which no planned change may take from under a task
 	}
 	if f := s.disturbedBy(done.process, done.end, done.end+durable+Slack, 2*time.Second); f != nil {
 		return f.name
@@ -149,6 +149,11 @@ func (s *story) why(done, x *run) string {
 		return "a generation was missed" // as documented: nobody can tell who had the partition in it
 	}
 	return unexplained
+}
+
+// outlived says that a run has ended when its process had the partition no longer.
+func (s *story) outlived(at seat, r *run) bool {
+	return r.claim > 0 && s.claims[at][r.claim-1].end < r.end && !s.claimed(at, r.end)
 }
 
 // claimed says whether a process had a place at a time.
