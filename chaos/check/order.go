@@ -29,8 +29,11 @@ func (r *Report) pair(first, next *run) {
 		return
 	}
 	lasted := r.story.both(first, next)
+	if first.cancel <= next.begin { // it does not count, for nobody can end a task that ignores it: how long that is is measured
+		r.Deaf = append(r.Deaf, min(first.end, next.end)-next.begin)
+	}
 	if lasted == 0 {
-		return // the first one was cancelled, and does not count
+		return
 	}
 	o := r.story.explain(first, next)
 	o.Lasted = lasted

@@ -76,6 +76,7 @@ type Report struct {
 	LeftOut    map[string]int    // by nemesis: faults that were not made
 	Repeats    map[string]int    // starts of what had succeeded before, by their reason
 	Overlaps   []Overlap         // of two processes
+	Deaf       []time.Duration   // the time of two processes with the same work of which one was cancelled, and ignored it
 	Wasted     map[string]Waste  // runs that did not succeed, by their reason
 	Lateness   []time.Duration   // from an end to the commit that has it, while the group was stable; sorted
 	Idle       time.Duration     // the longest for which a partition with work began nothing

@@ -42,6 +42,9 @@ func (r *Report) Summary(out io.Writer) {
 	table(out, "started again after a success, because of", r.Repeats, strconv.Itoa)
 	table(out, "runs thrown away", r.Wasted, func(w Waste) string { return fmt.Sprintf("%d runs, %.1f task-seconds", w.Runs, w.Time.Seconds()) })
 	r.overlapSummary(out)
+	if n := len(r.Deaf); n > 0 {
+		fmt.Fprintf(out, "the same where one of them was cancelled and ignored it: %d times, at most %v\n", n, slices.Max(r.Deaf).Round(time.Millisecond))
+	}
 	if n := len(r.Lateness); n > 0 {
 		fmt.Fprintf(out, "from an end to its commit, in a stable group: median %v, 99 %% %v, most %v, of %d\n", r.Lateness[n/2], r.Lateness[n*99/100], r.Lateness[n-1], n)
 	}
