@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/consumer"
 	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/kafkatest"
 	"github.com/evenkeel-go/evenkeel/test/kit"
 )
 
@@ -53,6 +55,37 @@ func TestAMemberIsKilledThatHoldsHandOvers(t *testing.T) {
 		g.WantAtMost(0, kit.Cancelled, kit.By("c"))
 		g.WantAtMost(24+6, kit.Started)
 	}, everywhere()...)
+}
+
+// The network of a member is cut that holds such partitions. It cancels its own tasks before others have them, nothing else is interrupted,
+// and it gets its share again when it is back.
+func TestAMemberIsCutOffThatHoldsHandOvers(t *testing.T) {
+	kit.Each(t, func(t *testing.T, s kit.Setting) {
+		g := group(t, s, 6)
+		g.Input.CrashDetection = 6 * time.Second
+		g.Produce(4)
+		l := s.Broker.(kafkatest.Linked).Link(cutLink(s.Eager))
+		t.Cleanup(func() { _ = l.Restore() })
+		a := g.Start("cut off", lasts(taskTime), func(c *consumer.Config) { c.Brokers, c.Sarama = l.Addrs(), l.Config() })
+		g.UntilSeen(6, kit.Started)
+		b, c := g.Start("b", lasts(taskTime)), g.Start("c", lasts(taskTime))
+		g.Until("both are members", func() bool { return b.Status().Rebalances > 0 && c.Status().Rebalances > 0 })
+		g.Note("the network is cut")
+		l.Cut()
+		untilBalanced(g, b, c)
+		if n := a.Status().Running; n > 0 {
+			g.Errorf("%d tasks of the member that is cut off run on", n)
+		}
+		if err := l.Restore(); err != nil {
+			t.Fatal(err)
+		}
+		g.Note("the network is whole")
+		untilBalanced(g, a, b, c)
+		g.UntilAllHandled()
+		g.WantAtMost(0, kit.Cancelled, kit.By("b"))
+		g.WantAtMost(0, kit.Cancelled, kit.By("c"))
+		g.WantAtMost(24+2*6, kit.Started) // within its lease each task may end, which nobody can store any more, and another one begin
+	}, kafka())
 }
 
 // The leader is killed while others join: whoever leads next finds the marks in the reports.

@@ -12,7 +12,15 @@ import (
 	"github.com/evenkeel-go/evenkeel/test/kit"
 )
 
-var shared kafkatest.Shared
+var shared = kafkatest.Shared{Options: kafkatest.Options{Links: []string{cutLink(true), cutLink(false)}}}
+
+// cutLink is the way to the brokers of the member that a scenario cuts off.
+func cutLink(eager bool) string {
+	if eager {
+		return "EAGER"
+	}
+	return "COOPERATIVE"
+}
 
 func TestMain(m *testing.M) {
 	kit.Main(m, &shared, kit.Programs{"work": func(*kit.Gate) handler.Func { return lasts(taskTime) }})
