@@ -3,7 +3,7 @@ package assign
 import "slices"
 
 // Partitions are partitions by topic, in any order.
-type Partitions map[string][]int32
+type Partitions map[string][]int32 //nolint:recvcheck // only Add may have to make the map
 
 // Has says that a partition is among them.
 func (s Partitions) Has(topic string, number int32) bool { return slices.Contains(s[topic], number) }
