@@ -19,7 +19,7 @@ const errTopicsChanged = rejoin("the topics that match Config.TopicPattern have 
 type rejoin string
 
 func (r rejoin) Error() string      { return string(r) }
-func (rejoin) Is(target error) bool { return target == handler.ErrRevoked } //nolint:errorlint // the sentinel itself
+func (rejoin) Is(target error) bool { return target == handler.ErrRevoked }
 
 // round is one call of Consume. Its contexts are separate, because a stop ends them one after another: first the session, so that
 // nothing starts any more; when no task runs, the connections under it.
