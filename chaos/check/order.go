@@ -29,7 +29,7 @@ func (r *Report) pair(first, next *run) {
 		return
 	}
 	lasted := r.story.both(first, next)
-	if first.cancel <= next.begin { // it does not count, for nobody can end a task that ignores it: how long that is is measured
+	if first.cancel <= next.begin { // nobody can end a task that ignores it: it does not count, and is measured
 		r.Deaf = append(r.Deaf, min(first.end, next.end)-next.begin)
 	}
 	if lasted == 0 {
@@ -139,13 +139,13 @@ func (s *story) why(done, x *run) string {
 	if done.cancel <= done.end {
 		return "succeeded after it was cancelled"
 	}
-	if s.outlived(at, done) && s.unplanned(done.end, done.end, aftermath) != nil {
-		return "succeeded after its partition had gone" // which no planned change may take from under a task
+	if s.outlived(at, done) && s.unplanned(done.end) != nil {
+		return "succeeded after its partition had gone" // which no planned change may take away
 	}
 	if f := s.disturbedBy(done.process, done.end, done.end+durable+Slack, 2*time.Second); f != nil {
 		return f.name
 	}
-	if f := s.unplanned(done.end, done.end, aftermath); f != nil && s.wasRefused(at, done.end, x.begin) {
+	if f := s.unplanned(done.end); f != nil && s.wasRefused(at, done.end, x.begin) {
 		return "commit refused after " + f.name
 	}
 	if s.hasMissed(x, done.end-settling) {

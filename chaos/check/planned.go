@@ -9,7 +9,7 @@ func (r *Report) interruptions() {
 		switch {
 		case x.cancel == far || x.gone && x.cancel >= x.end:
 			r.Checked["G13"]++
-		case r.story.unplanned(x.cancel, x.cancel, aftermath) != nil:
+		case r.story.unplanned(x.cancel) != nil:
 			r.Exempt["G13"]++
 		case r.story.graceIsOver(x.process, x.cancel):
 			r.Checked["G13"]++

@@ -168,7 +168,7 @@ func (r *Report) waste(x *run) {
 		}
 		if f := r.story.disturbedBy(x.process, x.cancel, x.cancel, aftermath); f != nil {
 			reason = "cancelled after " + f.name
-		} else if f := r.story.unplanned(x.cancel, x.cancel, aftermath); f != nil {
+		} else if f := r.story.unplanned(x.cancel); f != nil {
 			reason = "cancelled after " + f.name + " of another member"
 		}
 	}

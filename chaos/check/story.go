@@ -267,10 +267,10 @@ func (s *story) disturbedBy(process string, from, to, felt time.Duration) *fault
 	return &s.faults[i]
 }
 
-// unplanned returns a fault of anybody within a time, felt for a while, nil for none.
-func (s *story) unplanned(from, to, felt time.Duration) *fault {
+// unplanned returns a fault of anybody that is felt at a time, nil for none.
+func (s *story) unplanned(at time.Duration) *fault {
 	i := slices.IndexFunc(s.faults, func(f fault) bool {
-		return f.class != ledger.Planned && f.begin <= to && (f.end == far || f.end+felt >= from)
+		return f.class != ledger.Planned && f.begin <= at && (f.end == far || f.end+aftermath >= at)
 	})
 	if i < 0 {
 		return nil
