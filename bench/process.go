@@ -14,14 +14,16 @@ import (
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/bench/ledger"
+	"github.com/evenkeel-go/evenkeel/internal/kafkatest/child"
 )
 
-// process is a member in a process of its own.
+// process is a member in a process of its own, which does not outlive this one.
 type process struct {
 	lab    *lab
 	member int // its number in the ledger
 	ledger *ledger.Ledger
 	cmd    *exec.Cmd
+	child  *child.Process
 	in     io.WriteCloser
 	log    bytes.Buffer
 	errs   error // lines that mean nothing
@@ -49,19 +51,28 @@ func (l *lab) spawn(s spec, member int, book *ledger.Ledger) (*process, error) {
 		lab: l, member: member, ledger: book, cmd: cmd,
 		ready: make(chan time.Time, 1), states: make(chan state, 1), outcomes: make(chan outcome, 1), done: make(chan struct{}),
 	}
-	cmd.Stderr = &p.log
-	out, err := cmd.StdoutPipe()
+	return p, p.start()
+}
+
+func (p *process) start() (err error) {
+	p.cmd.Stderr = &p.log
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return err
+	}
+	// A StdoutPipe would be closed when the process has ended, with what nobody has read yet.
+	out, w, err := os.Pipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if p.in, err = cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
+	p.cmd.Stdout = w
+	p.child, err = child.Start(p.cmd, "")
+	w.Close() // the process has its own
+	if err != nil {
+		out.Close()
+		return err
 	}
 	go p.read(out) // ends with the process
-	return p, nil
+	return nil
 }
 
 // command is this program once more, or the one in Java.
@@ -85,12 +96,14 @@ func (l *lab) command(s spec) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-func (p *process) read(out io.Reader) {
+func (p *process) read(out io.ReadCloser) {
 	defer close(p.done)
+	defer out.Close()
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		p.errs = errors.Join(p.errs, p.hear(lines.Text()))
 	}
-	p.errs = errors.Join(p.errs, p.cmd.Wait())
+	<-p.child.Done()
+	p.errs = errors.Join(p.errs, p.child.Err(), p.child.Kill()) // Kill dismisses who watches over it
 }
 
 // hear takes a line of the member.
