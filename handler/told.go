@@ -81,7 +81,7 @@ func (c *claim) stuckAtLocked() time.Duration { return c.leftAt + stuckAfter }
 func (l *loop) watchHold(at, now time.Duration) {
 	if at != l.watches && !l.alarm.isSet(atHold) {
 		l.watches = at
-		l.alarm.set(atHold, max(at, now), now)
+		l.alarm.set(atHold, at, now)
 	}
 }
 
