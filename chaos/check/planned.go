@@ -6,16 +6,30 @@ import "time"
 // what it still has after its grace; what a fault of anybody may have caused is no planned change's.
 func (r *Report) interruptions() {
 	for _, x := range r.story.runs {
+		at := r.story.interrupted(x)
 		switch {
-		case x.cancel == far || x.gone && x.cancel >= x.end:
+		case at == far:
 			r.Checked["G13"]++
-		case r.story.unplanned(x.cancel) != nil:
+		case r.story.unplanned(at) != nil:
 			r.Exempt["G13"]++
-		case r.story.graceIsOver(x.process, x.cancel):
+		case r.story.graceIsOver(x.process, at):
 			r.Checked["G13"]++
 		default:
-			r.holds(false, where{rule: "G13", at: x.cancel, of: &x.message}, "%s cancels %s %d@%d after %v, and there is no fault", x.process, x.group, x.partition, x.offset, (x.cancel - x.begin).Round(time.Millisecond))
+			r.holds(false, where{rule: "G13", at: at, of: &x.message}, "%s cancels %s %d@%d after %v, and there is no fault", x.process, x.group, x.partition, x.offset, (at - x.begin).Round(time.Millisecond))
 		}
+	}
+}
+
+// interrupted is when a run was cancelled, or its process has ended under it in a stop; far where neither. A kill is a fault's.
+func (s *story) interrupted(x *run) time.Duration {
+	_, stops := s.stops[x.process]
+	switch {
+	case x.gone && stops:
+		return x.counts()
+	case x.gone && x.cancel >= x.end:
+		return far
+	default:
+		return x.cancel
 	}
 }
 

@@ -120,6 +120,13 @@ var planted = []plant{
 		t.change(at(500*ms), move(1005*ms))
 		t.tell(1001*ms, "A.1", ledger.Canceled, func(e *ledger.Event) { e.Call, e.Offset, e.Key = 2, 1, "y" })
 	}},
+	{"G13", "a stop that leaves before the grace is over while a task runs", func(t *tale) {
+		t.drop(at(500 * ms))
+		t.drop(at(505 * ms))
+		t.drop(at(1320 * ms))
+		t.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
+		t.run("B.1", 9, 1, "y", 1350*ms, 1390*ms)
+	}},
 	{"L5", "a rebalance for nothing", func(t *tale) { t.tell(16*time.Second, "B.1", ledger.Assigned, nil) }},
 	{"L5", "a fatal error", func(t *tale) { t.change(of(ledger.Stopped, "B.1"), func(e *ledger.Event) { e.Err = "refused" }) }},
 	{"L6", "a task at rest", func(t *tale) { t.change(of(ledger.Sampled, "B.1"), func(e *ledger.Event) { e.Usage.Running = 1 }) }},
