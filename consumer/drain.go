@@ -12,7 +12,7 @@ import (
 )
 
 // A member that stops and waits for its tasks drains meanwhile: it stays a member, starts nothing more, and others have at once what is idle.
-// What is busy follows as its task ends. When nothing runs any more, or the grace is over, it stops as any other.
+// What is busy follows as its task ends. When nothing runs any more and what has ended is stored, or the grace is over, it stops as any other.
 
 // drains says that this member does so. It does not where it waits for no task, or its group plans in another way.
 func (m *membership) drains() bool {
@@ -38,8 +38,7 @@ func (m *membership) drain(run context.Context) {
 	defer end()
 	m.followUp.drain()
 	m.helpers.Go(func() { // ends with ctx
-		for m.works() && link.Sleep(ctx, another) == nil {
-		}
+		m.awaitDrained(ctx)
 		end()
 	})
 	var tries backoff
@@ -53,6 +52,16 @@ func (m *membership) drain(run context.Context) {
 			m.hooks.failed(fatal)
 			return
 		}
+	}
+}
+
+// awaitDrained waits until no task runs, and what has ended is stored. A task that ends between two sessions commits with the generation of the
+// one before, which the broker refuses when a round has gone by: the next session stores it, and the drain must not end before.
+func (m *membership) awaitDrained(ctx context.Context) {
+	for m.works() && link.Sleep(ctx, another) == nil {
+	}
+	until := time.Now().Add(longestAnswer)
+	for link.Sleep(ctx, another) == nil && m.commits.Unanswered() > 0 && time.Now().Before(until) {
 	}
 }
 

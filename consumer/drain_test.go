@@ -61,3 +61,24 @@ func TestATaskThatWasGivenUpIsNoReasonToDrain(t *testing.T) {
 		l.finish()
 	})
 }
+
+// A drain ends when what has ended is stored too, for nobody else will commit it. A commit that is never answered is waited for a while.
+func TestADrainWaitsForTheCommits(t *testing.T) {
+	for name, test := range map[string]struct{ answered, least, most time.Duration }{
+		"at once":     {0, 0, 100 * time.Millisecond},
+		"in a moment": {3 * time.Second, 3 * time.Second, 5 * time.Second},
+		"never":       {time.Hour, 10 * time.Second, 11 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := beginLed(t, config.Input{Expected: time.Minute, StopGrace: time.Hour})
+			l.answers.Store(test.answered == 0)
+			time.AfterFunc(test.answered, func() { l.answers.Store(true) })
+			l.finish()
+			begin := time.Now()
+			l.m.AwaitDrained(t.Context())
+			if took := time.Since(begin); took < test.least || took > test.most {
+				t.Errorf("%s: it took %v, want %v to %v", name, took, test.least, test.most)
+			}
+		})
+	}
+}

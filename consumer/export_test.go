@@ -248,6 +248,9 @@ func (m *Member) EndRun() {
 	m.m.stopped(nil)
 }
 
+// AwaitDrained waits as a drain does.
+func (m *Member) AwaitDrained(ctx context.Context) { m.m.awaitDrained(ctx) }
+
 // Works says that a task runs that counts.
 func (m *Member) Works() bool { return m.m.works() }
 
