@@ -213,6 +213,11 @@ func (c *Consumer) Replaced(topic string) { c.topicReplaced(topic) }
 // Offer are the strategies of the member, which it hears.
 func (m *Member) Offer() []sarama.BalanceStrategy { return m.m.hear(m.m.tasks.BalanceStrategies()) }
 
+// Offered are the strategies of a consumer over connections of its own.
+func (c *Consumer) Offered(conf *sarama.Config) []sarama.BalanceStrategy {
+	return c.offers(c.tasks.Load(), conf)
+}
+
 // OfferAlso is another strategy that is offered beside it.
 func (m *Member) OfferAlso(s sarama.BalanceStrategy) sarama.BalanceStrategy {
 	return m.m.hear(m.m.tasks.BalanceStrategies(m.m.tasks.WorkPreserving(), s))[1]

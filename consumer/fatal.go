@@ -108,7 +108,7 @@ func (c *Consumer) strategies() string {
 		return "unknown"
 	}
 	var names []string
-	for _, s := range c.offers(c.tasks.Load(), conf.Consumer.Group.Rebalance.GroupStrategies) {
+	for _, s := range c.offers(c.tasks.Load(), conf) {
 		names = append(names, s.Name())
 	}
 	return strings.Join(names, ", ")

@@ -12,11 +12,12 @@ import (
 )
 
 // offers are the strategies that the user has chosen, or our own.
-func (c *Consumer) offers(tasks *handler.GroupHandler, applied []sarama.BalanceStrategy) []sarama.BalanceStrategy {
+func (c *Consumer) offers(tasks *handler.GroupHandler, applied *sarama.Config) []sarama.BalanceStrategy {
+	group := &applied.Consumer.Group
 	if config.Chosen(c.cfg.base()) != nil {
-		return applied
+		return group.Rebalance.GroupStrategies
 	}
-	return append([]sarama.BalanceStrategy{tasks.WorkPreserving()}, c.cfg.OfferAlso...)
+	return append([]sarama.BalanceStrategy{tasks.WorkPreserving()}, withOwnData(c.cfg.OfferAlso, group.Member.UserData)...)
 }
 
 // checkOffers wants strategies beside our own that rebalance as the plan does: sarama refuses a list without a common protocol, and takes

@@ -168,7 +168,7 @@ func (m *membership) over(ctx context.Context, l *link.Link) error {
 	}
 	m.alone = config.Chosen(m.cfg.base()) == nil && len(m.cfg.OfferAlso) == 0
 	rebalance := &conf.Consumer.Group.Rebalance
-	rebalance.GroupStrategies = m.hear(m.tasks.BalanceStrategies(m.offers(m.tasks, rebalance.GroupStrategies)...))
+	rebalance.GroupStrategies = m.hear(m.tasks.BalanceStrategies(m.offers(m.tasks, conf)...))
 	group, err := sarama.NewConsumerGroupFromClient(m.cfg.Group, client{Link: l, conf: conf})
 	if err != nil {
 		return err

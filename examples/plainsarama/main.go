@@ -69,7 +69,7 @@ func run(ctx context.Context, s settings, logger *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	cfg.Consumer.Group.Rebalance.GroupStrategies = h.BalanceStrategies() // lets the handler hear of a rebalance before it begins
+	cfg.Consumer.Group.Rebalance.GroupStrategies = h.BalanceStrategies() // our own: it leaves running tasks alone
 	group, err := sarama.NewConsumerGroup(strings.Split(s.brokers, ","), s.group, cfg)
 	if err != nil {
 		return err
