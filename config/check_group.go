@@ -146,10 +146,19 @@ func (c *checker) strategies(single sarama.BalanceStrategy, listed []sarama.Bala
 	}
 	found := styleOf(list)
 	c.first(strategiesField, names(list),
+		rule{repeats(list), "sarama takes the first of a name, the group knows them by it", "each once"},
 		rule{found == disjoint, "no rebalance protocol is supported by every entry", use},
 		rule{found == eager && anyCooperative(list), "an eager entry makes the whole list eager: every rebalance stops all members", use},
 		rule{found == eager && c.taskLong() && !anySticky(list), "every rebalance moves partitions that could stay, and their tasks start again", use},
 	)
+}
+
+func repeats(list []sarama.BalanceStrategy) bool {
+	seen := map[string]bool{}
+	for _, s := range list {
+		seen[s.Name()] = true
+	}
+	return len(seen) < len(list)
 }
 
 func anyCooperative(list []sarama.BalanceStrategy) bool {

@@ -131,6 +131,7 @@ func TestCheckStrategies(t *testing.T) {
 		"range":               {func(c *sarama.Config) { list(c, rangeOnly) }, lists, "could stay", "cooperative-sticky"},
 		"round robin":         {func(c *sarama.Config) { list(c, sarama.NewBalanceStrategyRoundRobin()) }, lists, "could stay", "cooperative-sticky"},
 		"mixed":               {func(c *sarama.Config) { list(c, coop, rangeOnly) }, lists, "whole list eager", "two rollouts"},
+		"twice":               {func(c *sarama.Config) { list(c, coop, coop) }, lists, "the first of a name", "each once"},
 		"nothing in common":   {func(c *sarama.Config) { list(c, onlyCooperative{rangeOnly}, rangeOnly) }, lists + " " + refused, "supported by every entry", "cooperative-sticky"},
 		"nil":                 {func(c *sarama.Config) { list(c, nil, coop) }, lists + " " + refused, "nil in it", "cooperative-sticky"},
 		"empty":               {func(c *sarama.Config) { list(c) }, lists + " " + refused, "empty", "cooperative-sticky"},

@@ -118,7 +118,7 @@ func (p *Plan) stopGraceWhy() string {
 	case in.StopGrace == NoGrace:
 		return "none, as StopGrace asks: a stopping member cancels its tasks at once"
 	case in.StopGrace > 0:
-		return "as StopGrace asks: a stopping member waits that long for its tasks, then cancels them"
+		return "as StopGrace asks: a stopping member waits that long for its tasks, then cancels them; others get its idle partitions meanwhile"
 	case slack(in.Max) <= stopWithin:
 		return "1.2 × Max: every normal task ends before the member leaves, within the 30s that Kubernetes grants"
 	}
@@ -204,7 +204,7 @@ func (p *Plan) copyWhy() string {
 func (p *Plan) bothRows() []row {
 	strategy := strings.Trim(names(p.ownStrategies()), "[]")
 	return []row{
-		{"Strategy", strategy, strategiesField, "where base has sarama's default, range, which moves partitions that could stay"},
+		{"Strategy", strategy, strategiesField, "where base has sarama's default, range, which moves partitions that could stay; package consumer offers evenkeel in its place, which waits for running tasks"},
 		{"Offsets.Initial", "oldest", "Consumer.Offsets.Initial", "newest loses the first messages when their task is interrupted before any commit"},
 		{"ResetInvalid", "true", "Consumer.Group.ResetInvalidOffsets", "an offset that retention removed would end every session at its start"},
 		{"Fetch.Max", "0", "Consumer.Fetch.Max", "no limit: with one sarama skips the messages above it"},

@@ -17,7 +17,11 @@ func (c *Consumer) offers(tasks *handler.GroupHandler, applied *sarama.Config) [
 	if config.Chosen(c.cfg.base()) != nil {
 		return group.Rebalance.GroupStrategies
 	}
-	return append([]sarama.BalanceStrategy{tasks.WorkPreserving()}, withOwnData(c.cfg.OfferAlso, group.Member.UserData)...)
+	list := []sarama.BalanceStrategy{tasks.WorkPreserving()}
+	for _, s := range c.cfg.OfferAlso {
+		list = append(list, strategy.OwnData(s, group.Member.UserData))
+	}
+	return list
 }
 
 // checkOffers wants strategies beside our own that rebalance as the plan does: sarama refuses a list without a common protocol, and takes

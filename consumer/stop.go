@@ -3,7 +3,6 @@ package consumer
 import (
 	"context"
 	"log/slog"
-	"time"
 )
 
 // tellStop says, once, what the tasks that run have to expect of a stop.
@@ -29,20 +28,10 @@ func (m *membership) outlook() string {
 	}
 }
 
-// farewell is how long a stop waits once more where tasks hang. A claim without a session tells of its own when they have had a moment to
-// return since it was released, and nothing is to be told after Run has returned.
-const farewell = 100 * time.Millisecond
-
 // tellStrays says that tasks which ignore their context outlive Run.
 func (m *membership) tellStrays() {
-	if m.tasks.Status().Stray == 0 {
-		return
+	if n := m.tasks.Status().Stray; n > 0 {
+		m.log.Warn("tasks that did not return when they were cancelled outlive Run: their results are dropped, and Consumer.Wait waits for their end",
+			slog.Int("running", n))
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
-	defer cancel()
-	if m.tasks.Wait(ctx) == nil {
-		return
-	}
-	m.log.Warn("tasks that did not return when they were cancelled outlive Run: their results are dropped, and Consumer.Wait waits for their end",
-		slog.Int("running", m.tasks.Status().Stray))
 }

@@ -3,6 +3,7 @@ package handler
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"github.com/IBM/sarama"
@@ -29,21 +30,47 @@ var _ sarama.ConsumerGroupHandler = (*GroupHandler)(nil)
 // stops starting tasks at once, and a partition whose stream broke is told from one that was revoked. Without arguments it is
 // [GroupHandler.WorkPreserving] alone. Set the result as Consumer.Group.Rebalance.GroupStrategies. Where strategies of more than one name
 // were wrapped, be it in several calls, the group counts as a mixed one, in which no task goes on between two claims. It must not be
-// shared between groups.
+// shared between groups. One that is nil, or has the name of one before it, is left out and logged as an error; sarama takes the first of a
+// name. Beside ours another one says at a join what it has said itself with its latest assignment, and not Consumer.Group.Member.UserData.
 func (g *GroupHandler) BalanceStrategies(s ...sarama.BalanceStrategy) []sarama.BalanceStrategy {
-	if len(s) == 0 {
+	if s = g.sound(s); len(s) == 0 {
 		s = []sarama.BalanceStrategy{g.WorkPreserving()}
 	}
+	beside := slices.ContainsFunc(s, isOurs)
 	wrapped := make([]sarama.BalanceStrategy, len(s))
 	for i, one := range s {
-		if _, ours := one.(*strategy.Preserving); ours {
+		switch {
+		case isOurs(one):
 			wrapped[i] = one
-			continue
+		case beside:
+			wrapped[i] = strategy.Heard(strategy.OwnData(one, nil), voice{g}.assignedByOther)
+		default:
+			wrapped[i] = strategy.Heard(one, voice{g}.assignedByOther)
 		}
-		wrapped[i] = strategy.Heard(one, voice{g}.assignedByOther)
 	}
 	g.heard.offer(s)
 	return wrapped
+}
+
+func isOurs(s sarama.BalanceStrategy) bool {
+	_, ours := s.(*strategy.Preserving)
+	return ours
+}
+
+// sound leaves out what sarama could do nothing with.
+func (g *GroupHandler) sound(s []sarama.BalanceStrategy) (list []sarama.BalanceStrategy) {
+	for i, one := range s {
+		switch {
+		case isNil(one):
+			g.logger.Error("a balance strategy that is nil is left out: remove it from the call of BalanceStrategies", slog.Int("argument", i+1))
+		case slices.ContainsFunc(list, func(before sarama.BalanceStrategy) bool { return before.Name() == one.Name() }):
+			g.logger.Error("a balance strategy is left out whose name is there already: remove it from the call of BalanceStrategies",
+				slog.Int("argument", i+1), slog.String("strategy", one.Name()))
+		default:
+			list = append(list, one)
+		}
+	}
+	return list
 }
 
 // WorkPreserving is this library's own balance strategy, named "evenkeel" in the group: it takes no partition from a member in the middle

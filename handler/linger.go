@@ -72,11 +72,17 @@ func (l *loop) unsettled(last context.Context) bool {
 // linger is the loop's goroutine after ConsumeClaim has returned. It ends when the next claim recalls it, or with the ownership.
 func (l *loop) linger() {
 	defer close(l.lingered)
-	last, cancel := answerLimit(l.untilTheEnd())
+	why := l.untilTheEnd()
+	last, cancel := answerLimit(why)
 	defer cancel()
 	l.unanswered = l.committer.Settled(last) != nil
+	if why == Stopping {
+		l.seeOff() // the stop waits for the release, and is told first what hangs
+	}
 	l.committer.Release(last)
-	l.seeOff()
+	if why != Stopping {
+		l.seeOff() // others may have the partition: nothing more is sent for it
+	}
 }
 
 // untilTheEnd returns why: Lost wherever somebody else may have the partition, or takes the account over.

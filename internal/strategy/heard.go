@@ -71,10 +71,15 @@ func (h *heard) OnAssignment(a *sarama.ConsumerGroupMemberAssignment, generation
 	h.tell(assignmentOf(a.Topics), generation)
 }
 
-// SupportedProtocols implements sarama.RebalanceProtocolBalanceStrategy. A strategy that does not say is eager, as in sarama.
+// SupportedProtocols implements sarama.RebalanceProtocolBalanceStrategy.
 func (h *heard) SupportedProtocols() []sarama.RebalanceProtocol {
-	if inner, ok := h.BalanceStrategy.(sarama.RebalanceProtocolBalanceStrategy); ok {
-		return inner.SupportedProtocols()
+	return protocolsOf(h.BalanceStrategy)
+}
+
+// protocolsOf are those of a strategy. One that does not say is eager, as in sarama.
+func protocolsOf(s sarama.BalanceStrategy) []sarama.RebalanceProtocol {
+	if says, ok := s.(sarama.RebalanceProtocolBalanceStrategy); ok {
+		return says.SupportedProtocols()
 	}
 	return []sarama.RebalanceProtocol{sarama.RebalanceProtocolEager}
 }

@@ -1,9 +1,8 @@
-package consumer
+package strategy
 
 import "github.com/IBM/sarama"
 
-// ownData gives a strategy that says nothing at a join what it has said itself with its latest assignment. sarama would give it that of
-// the latest assignment of all (consumer_group.go:515): sticky cannot read what ours has said, and no round of it would succeed.
+// ownData is a strategy with data of its own.
 type ownData struct {
 	sarama.BalanceStrategy
 	static []byte // Consumer.Group.Member.UserData
@@ -16,16 +15,14 @@ var (
 	_ sarama.RebalanceProtocolBalanceStrategy    = (*ownData)(nil)
 )
 
-// withOwnData leaves strategies alone that say something themselves.
-func withOwnData(list []sarama.BalanceStrategy, static []byte) []sarama.BalanceStrategy {
-	out := make([]sarama.BalanceStrategy, len(list))
-	for i, s := range list {
-		out[i] = s
-		if _, speaks := s.(sarama.SubscriptionUserDataBalanceStrategy); !speaks {
-			out[i] = &ownData{BalanceStrategy: s, static: static, said: static}
-		}
+// OwnData lets a strategy that is offered beside ours, and says nothing at a join, say what it has said itself with its latest assignment, and
+// before that the static user data. sarama would give it that of the latest assignment of all (consumer_group.go:515): sticky cannot read
+// what ours has said, and no round of it would succeed. A strategy that says something itself is returned as it is.
+func OwnData(s sarama.BalanceStrategy, static []byte) sarama.BalanceStrategy {
+	if _, speaks := s.(sarama.SubscriptionUserDataBalanceStrategy); speaks {
+		return s
 	}
-	return out
+	return &ownData{BalanceStrategy: s, static: static, said: static}
 }
 
 // SubscriptionUserData implements sarama.SubscriptionUserDataBalanceStrategy.
@@ -41,10 +38,7 @@ func (o *ownData) OnAssignment(a *sarama.ConsumerGroupMemberAssignment, generati
 	}
 }
 
-// SupportedProtocols implements sarama.RebalanceProtocolBalanceStrategy. A strategy that does not say is eager, as in sarama.
+// SupportedProtocols implements sarama.RebalanceProtocolBalanceStrategy.
 func (o *ownData) SupportedProtocols() []sarama.RebalanceProtocol {
-	if inner, ok := o.BalanceStrategy.(sarama.RebalanceProtocolBalanceStrategy); ok {
-		return inner.SupportedProtocols()
-	}
-	return []sarama.RebalanceProtocol{sarama.RebalanceProtocolEager}
+	return protocolsOf(o.BalanceStrategy)
 }
