@@ -20,6 +20,9 @@ const (
 	// leaveLimit bounds the LeaveGroup at the end, and goneLimit all of the leave.
 	leaveLimit = 3 * time.Second
 	goneLimit  = 5 * time.Second
+	// nameLimit is how long a stop waits for the answer to a first join, and nameLook how often it looks.
+	nameLimit = 2 * time.Second
+	nameLook  = 10 * time.Millisecond
 	// patienceAtStop is how long Consume may take to return once no task runs, before the connections are cut under it.
 	patienceAtStop = time.Second
 )

@@ -153,6 +153,7 @@ func (m *membership) stopRound(ctx context.Context, r *round, done <-chan struct
 	case <-done:
 		return
 	}
+	m.awaitName(done)
 	r.cut()
 	if m.link == nil {
 		return
@@ -165,6 +166,25 @@ func (m *membership) stopRound(ctx context.Context, r *round, done <-chan struct
 	case <-time.After(patience):
 		m.link.Cut()
 	case <-done:
+	}
+}
+
+// awaitName waits for the answer to a member's first join, if that is out: as long as the member does not know its id it cannot leave, and the
+// next round of the group would wait for its session timeout. The coordinator answers at once (KIP-394; brokers before 2.2 do not). A
+// static member does not leave.
+func (m *membership) awaitName(done <-chan struct{}) {
+	if m.link == nil || m.instanceID() != nil {
+		return
+	}
+	limit := time.After(nameLimit)
+	for m.link.JoiningUnnamed() {
+		select {
+		case <-time.After(nameLook):
+		case <-limit:
+			return
+		case <-done:
+			return
+		}
 	}
 }
 

@@ -47,6 +47,13 @@ func (l *Link) Joining() bool {
 	return ln != nil && ln.waitsFor(keyJoinGroup)
 }
 
+// JoiningUnnamed is [Link.Joining] for the first join of a member: it asks the coordinator for a member id, which nobody knows before the
+// answer. A member that goes away in this moment cannot leave, and the group waits for it until its session timeout is over.
+func (l *Link) JoiningUnnamed() bool {
+	ln := l.group.current()
+	return ln != nil && ln.waitsForName()
+}
+
 // LastSync returns the last SyncGroup on the present group connection, zero for none: of which round, when it was sent, and when it was
 // answered. The broker's clocks of the member start no earlier than it was sent.
 func (l *Link) LastSync() (s Sync) {

@@ -33,6 +33,7 @@ type conn struct {
 	out      atomic.Int32         // API key of the request of which nothing of the answer has come, or noRequest
 	sync     atomic.Pointer[Sync] // the last one; nil for none
 	due      atomic.Bool          // a join was answered, and no sync has followed
+	unnamed  atomic.Bool          // the last join asks for a member id
 	left     atomic.Bool          // a leave was answered
 	dead     atomic.Bool
 }
@@ -42,11 +43,14 @@ func (c *conn) Write(b []byte) (int, error) {
 	if len(b) >= keyEnd {
 		key := binary.BigEndian.Uint16(b[keyEnd-2:])
 		c.slow.Store(key == keyJoinGroup || key == keySyncGroup)
-		c.out.Store(int32(key))
-		if key == keySyncGroup {
+		switch key {
+		case keyJoinGroup:
+			c.unnamed.Store(isUnnamed(b))
+		case keySyncGroup:
 			c.sync.Store(newSync(b))
 			c.due.Store(false)
 		}
+		c.out.Store(int32(key))
 	}
 	n, err := c.Conn.Write(b)
 	return n, c.fatal(err)

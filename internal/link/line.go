@@ -90,6 +90,11 @@ func (ln *line) waitsFor(key int32) bool {
 	return c != nil && c.out.Load() == key && !c.dead.Load()
 }
 
+// waitsForName says that a JoinGroup is out which asks for a member id.
+func (ln *line) waitsForName() bool {
+	return ln.waitsFor(keyJoinGroup) && ln.conn.Load().unnamed.Load()
+}
+
 // lastSync is zero where there was none.
 func (ln *line) lastSync() (s Sync) {
 	c := ln.conn.Load()

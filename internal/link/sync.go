@@ -16,26 +16,47 @@ type Sync struct {
 	Due        bool      // a join has been answered since, and the sync of its round is to come
 }
 
-// flexibleSync is the version from which the strings of a SyncGroup are compact and its header has tags (KIP-482).
-const flexibleSync = 4
+// The versions from which the strings of a request are compact and its header has tags (KIP-482).
+const (
+	flexibleSync = 4
+	flexibleJoin = 6
+)
 
 // newSync reads a request. Member id and generation are zero where it cannot be read.
 func newSync(request []byte) *Sync {
 	s := &Sync{Sent: time.Now()}
-	f := &fields{rest: request}
-	f.skip(keyEnd)
-	version := f.int16()
-	f.skip(4) // correlation id
-	f.text()  // client id
-	if f.compact = version >= flexibleSync; f.compact && f.length() != 0 {
-		return s // sarama sends no tags
-	}
+	f, _ := bodyOf(request, flexibleSync)
 	f.text() // group
 	generation, id := f.int32(), f.text()
 	if !f.short {
 		s.Generation, s.MemberID = generation, id
 	}
 	return s
+}
+
+// isUnnamed says of a JoinGroup that the member has no id yet: the coordinator makes one for it.
+func isUnnamed(request []byte) bool {
+	f, version := bodyOf(request, flexibleJoin)
+	f.text()  // group
+	f.skip(4) // session timeout
+	if version >= 1 {
+		f.skip(4) // rebalance timeout
+	}
+	id := f.text()
+	return !f.short && id == ""
+}
+
+// bodyOf skips the header of a request.
+func bodyOf(request []byte, flexible int16) (f *fields, version int16) {
+	f = &fields{rest: request}
+	f.skip(keyEnd)
+	version = f.int16()
+	f.skip(4) // correlation id
+	f.text()  // client id
+	if f.compact = version >= flexible; f.compact && f.length() != 0 {
+		f.short, f.rest = true, nil // sarama sends no tags
+	}
+	return f, version
 }
 
 // fields reads a request from its front. Once it is too short all that is read is zero.

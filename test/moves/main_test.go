@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel-go/evenkeel/test/kit"
 )
 
-var shared = kafkatest.Shared{Options: kafkatest.Options{Links: []string{cutLink(true), cutLink(false)}}}
+var shared = kafkatest.Shared{Options: kafkatest.Options{Links: []string{cutLink(true), cutLink(false), joinLink(true), joinLink(false)}}}
 
 // cutLink is the way to the brokers of the member that a scenario cuts off.
 func cutLink(eager bool) string {
@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 func kafka() kit.Place { return kit.Kafka(&shared, kit.Version()) }
 
 func everywhere() []kit.Place { return []kit.Place{kit.Fake, kafka()} }
+
+// joinLink is the way to the brokers of the member that a scenario stops in its first join.
+func joinLink(eager bool) string { return "JOINS_" + cutLink(eager) }
 
 // taskTime is how long a task takes where a scenario does not say otherwise.
 const taskTime = 4 * time.Second

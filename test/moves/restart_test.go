@@ -2,10 +2,14 @@ package moves_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/config"
+	"github.com/evenkeel-go/evenkeel/consumer"
+	"github.com/evenkeel-go/evenkeel/internal/kafkatest"
+	"github.com/evenkeel-go/evenkeel/internal/kafkatest/netproxy"
 	"github.com/evenkeel-go/evenkeel/test/kit"
 )
 
@@ -124,6 +128,32 @@ func TestAStaticMemberThatDrainsLeaves(t *testing.T) {
 		wantUninterrupted(g, 12)
 	}, kafka())
 }
+
+// A member stops before the coordinator has told it its id. It waits for that, and leaves: else the next round of the group would wait for
+// its session timeout.
+func TestAStopInTheFirstJoinHoldsNobodyUp(t *testing.T) {
+	kit.Each(t, func(t *testing.T, s kit.Setting) {
+		g := group(t, s, 2)
+		g.Input.CrashDetection = 5 * time.Minute
+		a := team(g, 1)[0]
+		g.Until("it has all", func() bool { return len(a.Owns()) == 2 })
+		l := s.Broker.(kafkatest.Linked).Link(joinLink(s.Eager))
+		t.Cleanup(func() { _ = l.Restore() })
+		l.DelayWhere(netproxy.Match{Direction: netproxy.ToClient}, 300*time.Millisecond)
+		b := g.Start("b", lasts(taskTime), func(c *consumer.Config) { c.Brokers, c.Sarama = l.Addrs(), l.Config() })
+		g.Until("b has sent its first join", func() bool {
+			return slices.ContainsFunc(l.Conns(), func(c netproxy.Conn) bool { return slices.Contains(c.Keys, joinGroup) })
+		})
+		b.Stop()
+		began := g.Note("it has stopped")
+		c := g.Start("c", lasts(taskTime))
+		g.Until("the next one has its share", func() bool { return len(c.Owns()) == 1 })
+		g.WantWithin("until it has it", began, time.Now(), 4*heartbeat)
+	}, kafka())
+}
+
+// joinGroup is the API key of a JoinGroup.
+const joinGroup = 11
 
 // Without a grace nothing is waited for, and nobody drains.
 func TestAStopWithoutAGraceDoesNotDrain(t *testing.T) {
