@@ -23,6 +23,7 @@ type followUp struct {
 	requests int64     // rounds asked for: a follower's join counts only with other data than before
 	heard    time.Time // the latest assignment
 	spacing  time.Duration
+	stopped  bool
 	timer    *time.Timer // nil until it is set for the first time
 }
 
@@ -115,6 +116,9 @@ func (f *followUp) again() {
 }
 
 func (f *followUp) setLocked(after time.Duration) {
+	if f.stopped {
+		return
+	}
 	if f.timer == nil {
 		f.timer = time.AfterFunc(max(after, 0), f.look)
 		return
@@ -180,6 +184,7 @@ func (f *followUp) ask(r *round, cause error) {
 func (f *followUp) stop() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.stopped = true
 	if f.timer != nil {
 		f.timer.Stop()
 	}

@@ -40,9 +40,9 @@ type claim struct {
 	closed    bool          // revoked: nothing starts any more
 	marked    bool          // to be handed over: nothing starts, see handOvers
 	draining  bool          // the member stops: the same
-	yields    bool          // the same, and nobody was told yet that it is idle
+	yields    bool          // marked, and nobody was told yet that it is idle
 	entered   bool          // it has the tasks of the claim before
-	evicted   bool          // what runs is to be cancelled, for the partition has to move
+	evicts    time.Duration // what began until then is to be cancelled, for the partition has to move; 0 for nothing
 	reported  bool          // as idle, in the round that goes on: nothing starts before its end
 	doubtful  int32         // generation of a doubt, 0 for none: nothing starts before it is known that the partition is ours, see prove
 	left      bool          // ConsumeClaim has returned: results are strays

@@ -104,6 +104,8 @@
 //     wrapped and has lost its Pause and Resume methods is not received from while its backlog is full; a cooperative revocation is
 //     then heard late, unless the strategies are those of [GroupHandler.BalanceStrategies].
 //   - During a stop sarama tells nobody of a rebalance that comes up: it waits for running tasks up to StopGrace.
+//   - A stop between two sessions is not told: tasks that go on then do so up to the plan's Lease after the group was closed, while
+//     another member may run them again. [GroupHandler.Wait] waits for them.
 //   - The round in which an idle partition moves is asked for by the end of its claim, which ends the session; a member that stops does not
 //     drain; and a task past the HoldLimit is stopped in the next round that comes for another reason.
 //   - Running tasks go on between two sessions only when the session has ended in order, and for no longer than the plan's Lease. They are

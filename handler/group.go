@@ -75,8 +75,9 @@ func (g *GroupHandler) sound(s []sarama.BalanceStrategy) (list []sarama.BalanceS
 
 // WorkPreserving is this library's own balance strategy, named "evenkeel" in the group: it takes no partition from a member in the middle
 // of a task. Idle partitions move at once towards balance; a busy one moves when its task has ended, or been cancelled past the plan's
-// HoldLimit (over a plain sarama group in the next round that comes for another reason). All members of the group have to offer it, and it rebalances by the plan's protocol. Where a group migrates from another
-// strategy, or back, pass it to [GroupHandler.BalanceStrategies] before the other one.
+// HoldLimit (over a plain sarama group in the next round that comes for another reason). All members of the group have to offer it, and it
+// rebalances by the plan's protocol. Where a group migrates from another strategy, or back, pass it to [GroupHandler.BalanceStrategies]
+// before the other one.
 func (g *GroupHandler) WorkPreserving() sarama.BalanceStrategy {
 	protocol := sarama.RebalanceProtocolCooperative
 	if g.opts.Plan.Input.Eager {
@@ -92,7 +93,9 @@ func (g *GroupHandler) TopicReplaced(topic string) { g.heard.topicReplaced(topic
 
 // Setup implements sarama.ConsumerGroupHandler: tasks of partitions that the session does not have are cancelled. It returns nil.
 func (g *GroupHandler) Setup(s sarama.ConsumerGroupSession) error {
-	g.heard.begin(s.Claims(), s.GenerationID())
+	if !g.heard.begin(s.Claims(), s.GenerationID()) {
+		g.pool.handOver(s.Claims(), strategy.Word{})
+	}
 	g.pool.sessionBegins()
 	return nil
 }

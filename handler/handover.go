@@ -23,12 +23,12 @@ const mostMarks = 3
 
 // handOvers is what the leader has said last.
 type handOvers struct {
-	round bool           // a round goes on: what was idle at its begin starts nothing
-	known bool           // the leader leaves running tasks alone
-	told  map[Claim]told // with the latest report, of what does not just run
-	since time.Duration  // when that report was made
-	marks map[Claim]int  // to be handed over; how many rounds have left the partition in place although it was idle
-	stops map[Claim]bool // of these: the task is to be cancelled
+	round bool                    // a round goes on: what was idle at its begin starts nothing
+	known bool                    // the leader leaves running tasks alone
+	told  map[Claim]told          // with the latest report, of what does not just run
+	since time.Duration           // when that report was made
+	marks map[Claim]int           // to be handed over; how many rounds have left the partition in place although it was idle
+	stops map[Claim]time.Duration // tasks that began until then are to be cancelled
 }
 
 // keepsLocked says that a mark is obeyed.
@@ -41,7 +41,7 @@ func (h *handOvers) keepsLocked(key Claim) bool {
 func (p *pool) handOver(a strategy.Assignment, w strategy.Word) {
 	p.mu.Lock()
 	back := p.markLocked(w.HandOver)
-	p.handOvers.stops, p.handOvers.known, p.handOvers.round = claimsOf(w.Stop), w.Known, false
+	p.handOvers.stops, p.handOvers.known, p.handOvers.round = p.stopsLocked(w.Stop), w.Known, false
 	var touched []*claim
 	for _, c := range p.claims {
 		if slices.Contains(a[c.key.Topic], c.key.Partition) {
@@ -57,6 +57,19 @@ func (p *pool) handOver(a strategy.Assignment, w strategy.Word) {
 		p.logger.Warn("the group does not take a partition that this member was told to hand over, and that is idle: going on there", attrTopic(key.Topic),
 			attrPartition(key.Partition), slog.Int("rounds", mostMarks))
 	}
+}
+
+// stopsLocked says which tasks the leader has stopped: one that it was told is past the limit, and all others of its partition with it, or
+// whatever it was told of where others claim the partition.
+func (p *pool) stopsLocked(sets assign.Partitions) map[Claim]time.Duration {
+	stops := map[Claim]time.Duration{}
+	for key := range claimsOf(sets) {
+		stops[key] = p.handOvers.since
+		if t := p.handOvers.told[key]; t.over {
+			stops[key] -= t.limit
+		}
+	}
+	return stops
 }
 
 // sessionBegins ends a round of which sarama has told nobody (see [ownership.begin]).
@@ -99,8 +112,7 @@ func claimsOf(sets assign.Partitions) map[Claim]bool {
 func (c *claim) markLocked() {
 	c.reported = false
 	c.marked = c.pool.handOvers.keepsLocked(c.key)
-	c.evicted = c.pool.handOvers.stops[c.key]
-	c.evicted = c.evictedLocked()
+	c.evicts = c.pool.handOvers.stops[c.key]
 	c.yields = c.marked
 	if !c.goingLocked() {
 		c.pool.readyLocked(c)
@@ -115,9 +127,9 @@ func (c *claim) markLocked() {
 // goingLocked says that nothing more starts: the partition is to go to another member, or this one stops.
 func (c *claim) goingLocked() bool { return c.marked || c.draining }
 
-// evictedLocked says that tasks run which the leader has stopped. It knew of those alone that ran when it was told.
+// evictedLocked says that a task runs which the leader has stopped. It knew of those alone that ran when it was told.
 func (c *claim) evictedLocked() bool {
-	return c.evicted && c.flight > 0 && c.oldestLocked() <= c.pool.handOvers.since
+	return c.evicts > 0 && c.flight > 0 && c.oldestLocked() <= c.evicts
 }
 
 // yieldsLocked says, once for each assignment, that a marked partition is idle.

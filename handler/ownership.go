@@ -91,13 +91,14 @@ func (o *ownership) hearSaid(latest strategy.Assignment, w strategy.Word, genera
 
 // begin compares what was heard with the claims of a session that begins. A leader that is not ours may send zero bytes to a member that
 // gets nothing, and of those sarama does not tell the strategy (consumer_group.go:505).
-func (o *ownership) begin(claims strategy.Assignment, generation int32) {
+func (o *ownership) begin(claims strategy.Assignment, generation int32) (told bool) {
 	o.mu.Lock()
-	told := o.latest == nil || o.generation == generation // nil: the strategies are not ours, and never tell
+	told = o.latest == nil || o.generation == generation // nil: the strategies are not ours, and never tell
 	o.mu.Unlock()
 	if !told {
 		o.hear(claims, generation)
 	}
+	return told
 }
 
 // replace returns the chains that have ended, and the claims that go on although a generation was missed. Where each member of each of these

@@ -10,8 +10,9 @@ import "github.com/IBM/sarama"
 func (p *pool) enterLocked(c *claim) {
 	p.claims[c.key] = c
 	p.blockLocked(c)
-	c.marked, c.evicted = p.handOvers.keepsLocked(c.key), p.handOvers.stops[c.key]
+	c.marked, c.evicts = p.handOvers.keepsLocked(c.key), p.handOvers.stops[c.key]
 	c.yields, c.reported = c.marked, p.handOvers.round
+	c.back = p.handOvers.told[c.key].stuck && c.before == nil // it has returned in the round
 }
 
 func (p *pool) blockLocked(c *claim) {

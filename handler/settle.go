@@ -63,9 +63,7 @@ func (l *loop) digest(got results) time.Duration {
 
 // letLeaderHave does what the leader of the group has asked for.
 func (l *loop) letLeaderHave(got results, now time.Duration) {
-	if got.tellAt > 0 {
-		l.watchHold(got.tellAt, now)
-	}
+	l.watchHold(got.tellAt, now)
 	if got.yields {
 		l.yield(now)
 	}
@@ -83,8 +81,9 @@ func (l *loop) advance(ended progress, now time.Duration) {
 		l.spare = ended.offsets[:0]
 	}
 	switch due := l.lastCommit + l.plan.CommitInterval; {
-	case !l.account.dirty || l.mute:
+	case !l.account.dirty:
 		l.unstored.Store(false)
+	case l.mute: // the next claim commits it, if it is this member's
 	case now >= due:
 		l.commit(now)
 	case !l.alarm.isSet(atCommit):

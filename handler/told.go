@@ -18,8 +18,9 @@ const stuckAfter = 30 * time.Second
 
 // told is what the leader was told of the task on a partition.
 type told struct {
-	over  bool // it is past the hold limit
-	stuck bool // it was cancelled and does not return
+	over  bool          // it is past the hold limit,
+	limit time.Duration // which is this
+	stuck bool          // it was cancelled and does not return
 }
 
 // HandOver is a partition for which the group needs another round.
@@ -45,7 +46,8 @@ func (p *pool) handOversLocked(limit time.Duration) (list []HandOver) {
 		}
 	}
 	for key, t := range p.handOvers.told {
-		if t.stuck && p.strays[key] == nil && !slices.Contains(list, HandOver{key, true}) {
+		named := slices.ContainsFunc(list, func(h HandOver) bool { return h.Claim == key })
+		if t.stuck && p.strays[key] == nil && !named {
 			list = append(list, HandOver{Claim: key})
 		}
 	}
@@ -79,7 +81,10 @@ func (c *claim) stuckAtLocked() time.Duration { return c.leftAt + stuckAfter }
 
 // watchHold sees to it that the leader is told in time.
 func (l *loop) watchHold(at, now time.Duration) {
-	if at != l.watches && !l.alarm.isSet(atHold) {
+	switch {
+	case at == 0:
+		l.watches = 0 // it may be so again
+	case at != l.watches && !l.alarm.isSet(atHold):
 		l.watches = at
 		l.alarm.set(atHold, at, now)
 	}
@@ -123,7 +128,7 @@ func (p *pool) reportLocked(r *assign.Report, c *claim, limit time.Duration) {
 		p.tellLocked(c.key, told{stuck: true})
 	case !c.left && p.now()-c.oldestLocked() > limit:
 		add(&r.Over, c.key)
-		p.tellLocked(c.key, told{over: true})
+		p.tellLocked(c.key, told{over: true, limit: limit})
 	}
 	add(&r.Busy, c.key)
 }

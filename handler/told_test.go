@@ -198,3 +198,60 @@ func TestATaskOfALostPartitionIsNotReported(t *testing.T) {
 		r.group.end()
 	})
 }
+
+// The limit may pass while the partition is not to be handed over, and was before.
+func TestALimitIsToldOfAPartitionThatIsMarkedOnceMore(t *testing.T) {
+	eachLed(t, func(t *testing.T, o handler.Options) {
+		r := beginLed(t, o, false, obedient(100*time.Hour), "a")
+		r.told(handOver, 0)
+		r.report()
+		r.told(assign.Assignment{}, 0)
+		time.Sleep(o.Plan.HoldLimit - time.Minute)
+		r.report()
+		time.Sleep(2 * time.Minute) // in the round
+		r.told(handOver, 0)
+		time.Sleep(10 * time.Hour)
+		if r.yields() != 1 {
+			t.Errorf("told %d times, HandOvers %v", r.yields(), r.HandOvers())
+		}
+		r.group.end()
+	})
+}
+
+// A task that was reported as stuck may return in a round, when its partition has no claim.
+func TestTheLeaderHearsOfAStuckTaskThatHasReturnedInARound(t *testing.T) {
+	eachLed(t, func(t *testing.T, o handler.Options) {
+		r := stopped(t, o, time.Hour)
+		r.report()
+		r.told(assign.Assignment{}, 0)
+		r.start()
+		time.Sleep(59 * time.Minute)
+		r.endSession(sarama.ErrRebalanceInProgress)
+		r.wantReported(true, true, false)
+		time.Sleep(2 * time.Minute) // returns
+		r.told(assign.Assignment{}, 0)
+		r.start()
+		time.Sleep(time.Hour)
+		if r.yields() != 1 {
+			t.Errorf("told %d times, %v", r.yields(), r.HandOvers())
+		}
+		r.group.end()
+	})
+}
+
+// Over a plain session a task that ends between two sessions is committed by the next claim alone.
+func TestWhatEndsBetweenTwoPlainSessionsIsBusy(t *testing.T) {
+	eachLed(t, func(t *testing.T, o handler.Options) {
+		r := beginLed(t, o, true, obedient(30*time.Minute), "a")
+		time.Sleep(30*time.Minute - 5*time.Second)
+		r.endSession(sarama.ErrRebalanceInProgress)
+		r.wantReported(true, false, false)
+		time.Sleep(10 * time.Second)
+		r.wantReported(true, false, false)
+		r.told(assign.Assignment{}, 0)
+		r.start()
+		time.Sleep(time.Second)
+		r.wantCommitted(0, 1)
+		r.group.end()
+	})
+}

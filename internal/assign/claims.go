@@ -7,6 +7,7 @@ type claim struct {
 	by         int
 	generation int32
 	busy       bool
+	runs       bool // the report says so
 }
 
 // claims finds the owner of each partition: the one that got it in the highest generation. Where two have the same it is the one that
@@ -32,7 +33,7 @@ func (r *round) claims() {
 // report is not of this round (a static member that does not join stays in the group, with what it said last).
 func (r *round) claimOf(h *holder, idle bool) claim {
 	unsure := h.report.CutShort || h.Member.Report != nil && h.generation < r.newest
-	return claim{by: h.index, generation: h.generation, busy: !idle || unsure}
+	return claim{by: h.index, generation: h.generation, busy: !idle || unsure, runs: !idle || h.report.CutShort}
 }
 
 func (p *part) hold(by int) {
@@ -51,7 +52,7 @@ func (p *part) claim(c claim) {
 		p.owner = c
 		return
 	case old.by == c.by:
-		p.owner.busy = old.busy || c.busy
+		p.owner.busy, p.owner.runs = old.busy || c.busy, old.runs || c.runs
 		return
 	case c.generation == old.generation:
 		p.disputed = true
@@ -61,7 +62,7 @@ func (p *part) claim(c claim) {
 	if c.generation > old.generation || c.generation == old.generation && c.busy && !old.busy {
 		p.owner, c = c, old
 	}
-	p.fought = p.fought || c.busy
+	p.fought = p.fought || c.runs
 }
 
 // each calls f for those of the partitions that exist.

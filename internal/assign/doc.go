@@ -63,7 +63,7 @@
 //	uvarint              since when all stamp, as that assignment has said; 0 for not
 //	uvarint              requests: rises by one for each round that the member asks for, since a follower's join counts only with new data
 //	uvarint              slots, 0 for unknown
-//	sections             1 busy, 2 marked, 3 past the limit, 4 stuck, 5 owned (only what the subscription does not tell)
+//	sections             1 busy, 2 marked, 3 past the limit, 4 stuck, 5 owned
 //
 // An assignment goes on with:
 //

@@ -83,6 +83,7 @@ func has(s assign.Partitions, k key) bool { return slices.Contains(s[k.topic], k
 func (n *naive) standing(k key, known func(id string) bool) (s standing) {
 	best := int32(math.MinInt32)
 	bestBusy := false
+	var unsure []string
 	for _, m := range n.members {
 		r := m.Report
 		if has(m.Held, k) {
@@ -96,8 +97,10 @@ func (n *naive) standing(k key, known func(id string) bool) (s standing) {
 		}
 		owned := has(m.Held, k) || has(r.Owned, k)
 		busy := has(r.Busy, k) || owned && (r.CutShort || known(m.ID) && r.Generation < n.newest)
-		if busy {
+		if has(r.Busy, k) || owned && r.CutShort {
 			s.busy = append(s.busy, m.ID)
+		} else if busy {
+			unsure = append(unsure, m.ID)
 		}
 		if !owned && !busy {
 			continue
@@ -111,6 +114,9 @@ func (n *naive) standing(k key, known func(id string) bool) (s standing) {
 		if r.Generation > best || r.Generation == best && busy && !bestBusy {
 			best, bestBusy, s.owner, s.stuck = r.Generation, busy, m.ID, has(r.Stuck, k)
 		}
+	}
+	if slices.Contains(unsure, s.owner) {
+		s.busy = append(s.busy, s.owner)
 	}
 	s.fixed, s.idle = len(s.busy) > 0, !slices.Contains(s.busy, s.owner)
 	return s

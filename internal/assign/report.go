@@ -10,11 +10,11 @@ type Report struct {
 	Slots        int    // how many tasks it runs at once; 0 for unknown
 
 	Draining bool // it is about to leave, and takes nothing new
-	Ghost    bool // it is here only to cause a round
+	Ghost    bool // it is here only to cause a round; this version knows such members, and makes none
 	Stamps   bool // it starts nothing on a partition before its stamp is in the partition's commit
 	CutShort bool // Busy was too long to be told: all that it owns counts as busy
 
-	Owned  Partitions // those that its subscription does not tell: all of an eager member, none of a cooperative one
+	Owned  Partitions // all that it has: the subscription of an eager member tells none, nor does that of one whose session has just begun anew
 	Busy   Partitions // a task runs there; one that waits for its retry does not run
 	Marked Partitions // it has been told to hand them over, and starts nothing more there
 	Over   Partitions // of the busy ones: the task is past the hold limit

@@ -124,6 +124,17 @@ func TestE20WhatAStaleReportOwnsCountsAsBusy(t *testing.T) {
 	wantAssigned(t, p, "A", 1, 3)
 }
 
+// A member that was cut off, and is back, reports what it owned then. It runs nothing, and gets its share.
+func TestE20WhatAStaleReportOwnsHoldsNothingUpElsewhere(t *testing.T) {
+	back := says("A", assign.Report{Generation: 5, Owned: a(0, 1, 2, 3)})
+	wantAssigned(t, decide(t, 4, back, says("B", assign.Report{Generation: 6, Owned: a(0, 1, 2, 3)})), "A", 2, 3)
+	p := decide(t, 4, back, holding(says("B", assign.Report{Generation: 6}), 0, 1, 2, 3))
+	wantAssigned(t, p, "B", 0, 1)
+	if len(p.Withheld) != 2 {
+		t.Errorf("withheld %v", p.Withheld)
+	}
+}
+
 // E21: the topic of one member is gone. The others go on.
 func TestE21AMissingTopicStopsNobody(t *testing.T) {
 	a, b := says("A", assign.Report{}), says("B", assign.Report{Generation: 2, Owned: assign.Partitions{"gone": {0, 1}, "a": {0}}})

@@ -59,7 +59,7 @@ func TestJoiningLastsUntilTheAnswer(t *testing.T) {
 	}
 }
 
-// TestJoiningEndsWithItsConnection: a join whose connection is gone is none, though the coordinator cannot be found for the next one.
+// TestJoiningEndsWithItsConnection: what it has begun nobody knows, so that the sync before it says nothing either. A join whose connection is gone is none, though the coordinator cannot be found for the next one.
 func TestJoiningEndsWithItsConnection(t *testing.T) {
 	for name, end := range map[string]func(w *world, cancel context.CancelFunc){
 		"broken":    func(w *world, _ context.CancelFunc) { w.wire.breakAll() },
@@ -71,17 +71,20 @@ func TestJoiningEndsWithItsConnection(t *testing.T) {
 			l := w.link(t, nil)
 			ctx, cancel := context.WithCancel(t.Context())
 			l.Bind(ctx)
+			if _, err := coordinator(t, l).SyncGroup(&sarama.SyncGroupRequest{}); err != nil {
+				t.Fatal(err)
+			}
 			join := joining(t, w, l)
-			if !l.Joining() {
-				t.Error("not joining")
+			if !l.Joining() || l.LastSync().Answered.IsZero() {
+				t.Errorf("joining %v, and before it %+v", l.Joining(), l.LastSync())
 			}
 			w.wire.hole("*")
 			end(w, cancel)
 			if err := wait(t, "join", join); err == nil {
 				t.Error("the join succeeded")
 			}
-			if l.Joining() {
-				t.Error("still joining")
+			if s := l.LastSync(); l.Joining() || !s.Answered.IsZero() || s.Out {
+				t.Errorf("joining %v, and what is known of the round: %+v", l.Joining(), s)
 			}
 		})
 	}

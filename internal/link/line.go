@@ -104,7 +104,10 @@ func (ln *line) lastSync() (s Sync) {
 	due := c.due.Load() // before the sync: it is due until it is sent
 	if last := c.sync.Load(); last != nil {
 		s = *last
-		s.Out = s.Answered.IsZero() && !c.dead.Load()
+		dead := c.dead.Load()
+		if s.Out = s.Answered.IsZero() && !dead; dead {
+			s.Answered = time.Time{} // a join may have been out, and have begun another round
+		}
 	}
 	s.Due = due
 	return s

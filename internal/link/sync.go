@@ -11,7 +11,7 @@ type Sync struct {
 	MemberID   string
 	Generation int32
 	Sent       time.Time
-	Answered   time.Time // when the answer began to come, zero as long as it has not
+	Answered   time.Time // when the answer began to come, zero as long as it has not, and when the connection is gone
 	Out        bool      // the answer is to come: the connection is up
 	Due        bool      // a join has been answered since, and the sync of its round is to come
 }

@@ -41,8 +41,8 @@ type Session interface {
 	// session begins at the start. It does not block.
 	Restart(topic string)
 
-	// Yield says that a partition which is to be handed over is idle. The member asks for another round, in which it moves, as soon as its
-	// commit is answered and the group has had a rest. It does not block.
+	// Yield says that the leader may have to hear of a partition: one that is to be handed over is idle, say. The member asks for another
+	// round as soon as the commit is answered and the group has had a rest, if it is still so then. It does not block.
 	Yield()
 
 	// Rejoin ends the session, so that the member joins again and says what runs by then. It does not block.
