@@ -3,6 +3,7 @@ package handler_test
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ type promises struct {
 
 	mu      sync.Mutex
 	trace   []string
-	running map[int64]begun
+	running map[int64]*begun
 	tries   map[int64]int
 	done    map[int64]bool // ended well
 	stopped bool           // the test is over, which cancels what runs
@@ -42,12 +43,13 @@ type promises struct {
 
 // begun is a task that runs.
 type begun struct {
-	at  time.Time
-	key string
+	at   time.Time
+	key  string
+	left time.Time // when it was cancelled
 }
 
 func newPromises(t *testing.T, order handler.Order, plain bool) *promises {
-	p := &promises{t: t, order: order, plain: plain, running: map[int64]begun{}, tries: map[int64]int{}, done: map[int64]bool{}}
+	p := &promises{t: t, order: order, plain: plain, running: map[int64]*begun{}, tries: map[int64]int{}, done: map[int64]bool{}}
 	t.Cleanup(p.print)
 	return p
 }
@@ -59,7 +61,7 @@ func (p *promises) start(m *handler.Task) (first bool) {
 	p.noteLocked("start %d", m.Offset)
 	switch {
 	case p.overlapsLocked(m):
-		p.failLocked("%d starts beside %v", m.Offset, p.running)
+		p.failLocked("%d starts beside %v", m.Offset, slices.Collect(maps.Keys(p.running)))
 	case p.frozen:
 		p.failLocked("%d starts in a round, on what was reported as idle", m.Offset)
 	case p.holdsLocked():
@@ -67,7 +69,7 @@ func (p *promises) start(m *handler.Task) (first bool) {
 	case p.done[m.Offset]:
 		p.failLocked("%d is done, and starts again", m.Offset)
 	}
-	p.running[m.Offset] = begun{time.Now(), string(m.Key)}
+	p.running[m.Offset] = &begun{at: time.Now(), key: string(m.Key)}
 	p.tries[m.Offset]++
 	return p.tries[m.Offset] == 1
 }
@@ -103,6 +105,7 @@ func (p *promises) cancelled(m *handler.Task, cause error) {
 	for _, task := range p.running {
 		p.hit = p.hit || !task.at.After(p.stops)
 	}
+	p.running[m.Offset].left = time.Now()
 	p.ends = true
 	if !p.hit && !p.stopped {
 		p.failLocked("%d is cancelled, and no leader has stopped it", m.Offset)
@@ -115,18 +118,31 @@ func (p *promises) reported(r assign.Report, isStored func(offset int64) bool) {
 	defer p.mu.Unlock()
 	p.noteLocked("reported busy %v, over %v, stuck %v, marked %v", r.Busy, r.Over, r.Stuck, r.Marked)
 	p.at, p.busy, p.over = time.Now(), r.Busy.Has(topic, 0), r.Over.Has(topic, 0)
-	p.frozen, p.stops, p.hit = !p.busy, time.Time{}, false
+	p.frozen = !p.busy
+	if p.isStuckLocked() && !r.Stuck.Has(topic, 0) {
+		p.failLocked("a task does not return, and is not reported as stuck")
+	}
 	if p.busy {
 		return
 	}
 	if len(p.running) > 0 {
-		p.failLocked("%v run and are not reported", p.running)
+		p.failLocked("%v run and are not reported", slices.Collect(maps.Keys(p.running)))
 	}
 	for o := range p.done {
 		if !isStored(o) && !p.isBeyondLocked(o) {
 			p.failLocked("%d is done, and would run again elsewhere: it is reported as idle and not stored", o)
 		}
 	}
+}
+
+// isStuckLocked says that a task was cancelled and has had all the time that it has to return.
+func (p *promises) isStuckLocked() bool {
+	for _, task := range p.running {
+		if !task.left.IsZero() && time.Since(task.left) > time.Minute {
+			return true
+		}
+	}
+	return false
 }
 
 // isBeyondLocked says that the session cannot store that the message is done.
@@ -156,7 +172,7 @@ func (p *promises) told(a assign.Assignment) {
 	if p.marks++; !p.marked || !marked || len(p.running) > 0 {
 		p.marks = 0
 	}
-	p.frozen, p.marked = false, marked
+	p.frozen, p.marked, p.hit = false, marked, false
 	if p.stops = (time.Time{}); a.Stop.Has(topic, 0) {
 		p.stops = p.at
 		if p.over {
@@ -180,6 +196,17 @@ func (p *promises) mustWork() {
 	defer p.mu.Unlock()
 	if len(p.running) == 0 && !p.holdsLocked() {
 		p.failLocked("the member idles")
+	}
+}
+
+// mustHaveStopped checks that what the leader has stopped is cancelled.
+func (p *promises) mustHaveStopped() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for o, task := range p.running {
+		if !task.at.After(p.stops) && task.left.IsZero() {
+			p.failLocked("%d goes on, although the leader has stopped it", o)
+		}
 	}
 }
 

@@ -72,7 +72,7 @@ func newRandomRounds(t *testing.T, seed uint64) *randomRounds {
 	return r
 }
 
-// isBrisk says that commits are put off, as where tasks are short, and that most are.
+// isBrisk says that commits are put off, as where tasks are short, that most are, and that the claim is busy for a while with each of its marks.
 func (r *randomRounds) isBrisk() bool { return r.seed%3 == 0 }
 
 // nature is what the task of a message does.
@@ -87,12 +87,15 @@ func (r *randomRounds) natureOf(offset int64) (n nature) {
 	n.takes = upTo(dice, holdLimit/4)
 	switch {
 	case r.isBrisk() && dice.IntN(3) > 0:
-		n.takes = upTo(dice, time.Second)
+		n.takes = upTo(dice, 200*time.Millisecond)
 	case dice.IntN(3) == 0:
 		n.takes = upTo(dice, 2*holdLimit)
 	}
-	if dice.IntN(3) == 0 {
+	switch dice.IntN(6) {
+	case 0:
 		n.deaf = upTo(dice, 2*holdLimit)
+	case 1:
+		n.deaf = upTo(dice, 3*time.Minute) // about as long as the leader takes to be told that it is stuck
 	}
 	n.fails = dice.IntN(7) == 0
 	return n
@@ -139,7 +142,7 @@ func (r *randomRounds) step() {
 	for range r.dice.IntN(3) {
 		r.produce()
 	}
-	time.Sleep(upTo(r.dice, r.oneOf(time.Second, time.Minute, time.Hour)))
+	r.pass(time.Second, time.Minute, time.Hour)
 	switch {
 	case r.isOver():
 		r.roundBetween()
@@ -153,7 +156,10 @@ func (r *randomRounds) step() {
 
 func (r *randomRounds) coin() bool { return r.dice.IntN(2) == 0 }
 
-func (r *randomRounds) oneOf(d ...time.Duration) time.Duration { return d[r.dice.IntN(len(d))] }
+// pass lets time pass, up to one of these.
+func (r *randomRounds) pass(most ...time.Duration) {
+	time.Sleep(upTo(r.dice, most[r.dice.IntN(len(most))]))
+}
 
 // produce appends a message. A claim that has ended does not get it; the next one does.
 func (r *randomRounds) produce() {
@@ -183,14 +189,14 @@ func (r *randomRounds) nudges() int {
 	return r.yields()
 }
 
-// roundWithin is a round in which the session goes on.
+// roundWithin is a round in which the session goes on. Some last for so long that tasks end in it and limits pass.
 func (r *randomRounds) roundWithin() {
 	before := r.nudges()
 	r.join()
 	if r.coin() {
 		r.produce()
 	}
-	time.Sleep(upTo(r.dice, r.oneOf(time.Second, time.Minute)))
+	r.pass(time.Second, time.Minute, holdLimit/2)
 	r.sync()
 	if !r.isOver() && r.coin() {
 		r.rest(before)
@@ -198,19 +204,29 @@ func (r *randomRounds) roundWithin() {
 }
 
 // roundBetween is a round between two sessions. Now and then a strategy wins it that nobody has wrapped, whose assignment the session alone
-// tells of.
+// tells of; or the next round begins before the claim does. All of it takes less than the lease, 85 s here, after which tasks are given up.
 func (r *randomRounds) roundBetween() {
 	r.leave()
+	r.pass(time.Second, 20*time.Second)
 	r.join()
-	time.Sleep(upTo(r.dice, r.oneOf(time.Second, time.Minute)))
-	if r.dice.IntN(8) > 0 {
-		r.sync()
-	} else {
+	r.pass(time.Second, time.Minute)
+	unheard, early := r.dice.IntN(8) == 0, r.dice.IntN(8) == 0
+	if unheard {
 		r.s.next()
 		r.promises.told(assign.Assignment{})
+	} else {
+		r.sync()
 	}
-	r.begin()
-	if r.coin() {
+	r.setup()
+	if early {
+		r.join()
+	}
+	r.start()
+	if early {
+		r.pass(time.Minute)
+		r.sync()
+	}
+	if !r.isOver() && r.coin() {
 		r.rest(0)
 	}
 }
@@ -221,14 +237,16 @@ func (r *randomRounds) leave() {
 	r.promises.sessionEnded()
 }
 
-// begin starts a session as sarama does. What has ended since the one before is committed, where the member commits by itself.
-func (r *randomRounds) begin() {
+// setup begins a session as sarama does. What has ended since the one before is committed, where the member commits by itself.
+func (r *randomRounds) setup() {
 	if !r.plain {
 		r.from = r.before.committed(0)
 		r.member.stored, r.member.text = r.from, cmp.Or(r.before.lastText(), r.member.text)
 	}
+	if r.isBrisk() {
+		r.s.slowMarks(100 * time.Millisecond)
+	}
 	_ = r.Setup(claiming{r.s}) // always nil
-	r.start()
 }
 
 // claiming is a session that has the partition.
@@ -287,6 +305,7 @@ func (r *randomRounds) word() (a assign.Assignment) {
 // began, and nobody idles but where it was asked to.
 func (r *randomRounds) rest(nudges int) {
 	time.Sleep(holdLimit + holdLimit/2)
+	r.promises.mustHaveStopped()
 	over := r.isOver()
 	if list := r.HandOvers(); !r.plain && !over && len(list) > 0 && r.nudges() == nudges {
 		r.promises.fail("nobody was told of %v", list)
@@ -305,7 +324,8 @@ func (r *randomRounds) finish() {
 	r.leave()
 	r.promises.told(assign.Assignment{})
 	r.told(assign.Assignment{}, 0)
-	r.begin()
+	r.setup()
+	r.start()
 	time.Sleep(time.Duration(len(r.log)+1) * 3 * holdLimit)
 	if got := r.s.committed(0); got != int64(len(r.log)) {
 		r.promises.fail("committed %d of %d messages in the end", got, len(r.log))
