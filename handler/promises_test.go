@@ -185,7 +185,7 @@ func (p *promises) told(a assign.Assignment) {
 func (p *promises) claimEnded() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.ends && !(p.plain && p.marked) {
+	if !p.ends && (!p.plain || !p.marked) {
 		p.failLocked("the claim has ended by itself")
 	}
 }

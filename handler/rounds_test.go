@@ -75,6 +75,9 @@ func newRandomRounds(t *testing.T, seed uint64) *randomRounds {
 // isBrisk says that commits are put off, as where tasks are short, that most are, and that the claim is busy for a while with each of its marks.
 func (r *randomRounds) isBrisk() bool { return r.seed%3 == 0 }
 
+// isSteady says that a session lasts for as long as the claim does: what a claim keeps from round to round shows there.
+func (r *randomRounds) isSteady() bool { return r.seed%4 == 1 }
+
 // nature is what the task of a message does.
 type nature struct {
 	takes time.Duration
@@ -94,7 +97,7 @@ func (r *randomRounds) natureOf(offset int64) (n nature) {
 	switch dice.IntN(6) {
 	case 0:
 		n.deaf = upTo(dice, 2*holdLimit)
-	case 1:
+	case 1, 2:
 		n.deaf = upTo(dice, 3*time.Minute) // about as long as the leader takes to be told that it is stuck
 	}
 	n.fails = dice.IntN(7) == 0
@@ -142,12 +145,16 @@ func (r *randomRounds) step() {
 	for range r.dice.IntN(3) {
 		r.produce()
 	}
-	r.pass(time.Second, time.Minute, time.Hour)
+	if r.isOver() {
+		r.pass(time.Minute)
+	} else {
+		r.pass(time.Second, time.Minute, time.Hour)
+	}
 	switch {
 	case r.isOver():
 		r.roundBetween()
 	case r.coin():
-	case r.coin():
+	case r.isSteady() || r.coin():
 		r.roundWithin()
 	default:
 		r.roundBetween()
