@@ -23,10 +23,16 @@ var (
 	roundsSeed  = flag.Uint64("rounds.seed", 0, "one more seed of TestRandomRounds; 0 takes a new one each time")
 )
 
+// rareRounds are seeds that meet what one in some hundred does: a limit that passes in a round, after a mark was taken back.
+var rareRounds = []uint64{484, 568}
+
 // TestRandomRounds lets a leader say at random what it may say of the one partition of a member, round after round and whatever the tasks
 // do, and checks that the member keeps each of its promises about a hand-over.
 func TestRandomRounds(t *testing.T) {
 	for seed := range *roundsSeeds {
+		randomRoundsOf(t, seed)
+	}
+	for _, seed := range rareRounds {
 		randomRoundsOf(t, seed)
 	}
 	if *roundsSeed == 0 {
@@ -43,7 +49,7 @@ func randomRoundsOf(t *testing.T, seed uint64) {
 	})
 }
 
-// holdLimit is that of the random rounds. Their tasks last up to twice as long.
+// holdLimit is that of the random rounds. Their tasks last up to four times as long, so that some outlast a rest.
 const holdLimit = time.Hour
 
 // randomRounds is a member with one partition, and its leader.
@@ -76,7 +82,7 @@ func newRandomRounds(t *testing.T, seed uint64) *randomRounds {
 func (r *randomRounds) isBrisk() bool { return r.seed%3 == 0 }
 
 // isSteady says that a session lasts for as long as the claim does: what a claim keeps from round to round shows there.
-func (r *randomRounds) isSteady() bool { return r.seed%4 == 1 }
+func (r *randomRounds) isSteady() bool { return r.seed%3 == 1 }
 
 // nature is what the task of a message does.
 type nature struct {
@@ -92,13 +98,13 @@ func (r *randomRounds) natureOf(offset int64) (n nature) {
 	case r.isBrisk() && dice.IntN(3) > 0:
 		n.takes = upTo(dice, 200*time.Millisecond)
 	case dice.IntN(3) == 0:
-		n.takes = upTo(dice, 2*holdLimit)
+		n.takes = upTo(dice, 4*holdLimit)
 	}
 	switch dice.IntN(6) {
 	case 0:
 		n.deaf = upTo(dice, 2*holdLimit)
 	case 1, 2:
-		n.deaf = upTo(dice, 3*time.Minute) // about as long as the leader takes to be told that it is stuck
+		n.deaf = 30*time.Second + upTo(dice, time.Minute) // about as long as it takes to count as stuck
 	}
 	n.fails = dice.IntN(7) == 0
 	return n
@@ -205,7 +211,7 @@ func (r *randomRounds) roundWithin() {
 	}
 	r.pass(time.Second, time.Minute, holdLimit/2)
 	r.sync()
-	if !r.isOver() && r.coin() {
+	if !r.isOver() && r.coin() && (r.coin() || !r.isSteady()) {
 		r.rest(before)
 	}
 }
@@ -333,7 +339,7 @@ func (r *randomRounds) finish() {
 	r.told(assign.Assignment{}, 0)
 	r.setup()
 	r.start()
-	time.Sleep(time.Duration(len(r.log)+1) * 3 * holdLimit)
+	time.Sleep(time.Duration(len(r.log)+1) * 5 * holdLimit)
 	if got := r.s.committed(0); got != int64(len(r.log)) {
 		r.promises.fail("committed %d of %d messages in the end", got, len(r.log))
 	}
