@@ -25,7 +25,7 @@ var (
 
 // rareRounds are seeds that meet what one in some hundred does: a task that ends between two sessions and whose claim can commit no more; a
 // limit that passes in a round, after a mark was taken back.
-var rareRounds = []uint64{201, 484, 568}
+var rareRounds = []uint64{258, 484, 568}
 
 // TestRandomRounds lets a leader say at random what it may say of the one partition of a member, round after round and whatever the tasks
 // do, and checks that the member keeps each of its promises about a hand-over.
