@@ -55,8 +55,8 @@ func (f *followUp) report(r *assign.Report) {
 func (f *followUp) reportUnstored(r *assign.Report) {
 	for topic, list := range r.Owned {
 		for _, partition := range list {
-			if !f.stored(topic, partition) && !r.Busy.Has(topic, partition) {
-				r.Busy.Add(topic, partition)
+			if !f.stored(topic, partition) {
+				r.Busy.Put(topic, partition)
 			}
 		}
 	}

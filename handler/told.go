@@ -119,18 +119,19 @@ func (p *pool) report(r *assign.Report, plan *config.Plan) {
 	p.reportRoundLocked(r, !plan.WaitsForAll())
 }
 
+// reportLocked adds a claim. There may be two of a partition: one has ended with a task still running, and the next runs another.
 func (p *pool) reportLocked(r *assign.Report, c *claim, limit time.Duration) {
 	switch {
 	case c.flight == 0 && c.ended.n == 0 && !c.unstored.Load():
 		return
 	case c.left && p.now() >= c.stuckAtLocked():
-		add(&r.Stuck, c.key)
+		r.Stuck.Put(c.key.Topic, c.key.Partition)
 		p.tellLocked(c.key, told{stuck: true})
 	case !c.left && p.now()-c.oldestLocked() > limit:
-		add(&r.Over, c.key)
+		r.Over.Put(c.key.Topic, c.key.Partition)
 		p.tellLocked(c.key, told{over: true, limit: limit})
 	}
-	add(&r.Busy, c.key)
+	r.Busy.Put(c.key.Topic, c.key.Partition)
 }
 
 func (p *pool) tellLocked(key Claim, t told) {
@@ -145,19 +146,12 @@ func (p *pool) tellLocked(key Claim, t told) {
 func (p *pool) reportRoundLocked(r *assign.Report, waits bool) {
 	for key := range p.handOvers.marks {
 		if p.handOvers.keepsLocked(key) {
-			add(&r.Marked, key)
+			r.Marked.Put(key.Topic, key.Partition)
 		}
 	}
 	if p.handOvers.round = waits; waits {
 		for _, c := range p.claims {
 			c.reported = c.flight == 0
 		}
-	}
-}
-
-// add puts a partition in that may be there already: a claim may have ended with a task still running, and the next one run another.
-func add(sets *assign.Partitions, key Claim) {
-	if !sets.Has(key.Topic, key.Partition) {
-		sets.Add(key.Topic, key.Partition)
 	}
 }

@@ -16,6 +16,13 @@ func (s *Partitions) Add(topic string, number int32) {
 	(*s)[topic] = append((*s)[topic], number)
 }
 
+// Put is Add for a partition that may be there already.
+func (s *Partitions) Put(topic string, number int32) {
+	if !s.Has(topic, number) {
+		s.Add(topic, number)
+	}
+}
+
 // ascending returns a copy in order, without repetitions and numbers that no partition has.
 func ascending(numbers []int32) []int32 {
 	sorted := numbers
