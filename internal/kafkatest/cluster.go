@@ -25,7 +25,12 @@ func Cluster(tb testing.TB, o Options) *NodeCluster {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { c.Close() })
+	tb.Cleanup(func() {
+		if err := c.died(); err != nil {
+			tb.Error(err)
+		}
+		c.Close()
+	})
 	return c
 }
 
@@ -53,6 +58,8 @@ func (c *NodeCluster) awaitAll(ctx context.Context) error {
 	}
 	return err
 }
+
+func (c *NodeCluster) died() error { return each(c.nodes, (*Node).died) }
 
 func (c *NodeCluster) bootstrap() (addrs []string) {
 	for _, n := range c.nodes {

@@ -3,6 +3,7 @@ package kafkatest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/evenkeel-go/evenkeel/internal/kafkatest/child"
@@ -72,6 +73,17 @@ func (n *Node) end(proc *child.Process) error {
 	return err
 }
 
+// died says how a node has ended that nobody stopped: out of memory, say, or over its own log.
+func (n *Node) died() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.proc == nil || !n.proc.Ended() {
+		return nil
+	}
+	log, err := n.Log()
+	return fmt.Errorf("node %d of Kafka %s has ended by itself: %w\n%s", n.id, n.version, errors.Join(n.proc.Err(), err), tail(log))
+}
+
 // Restart stops the node in order and starts it again.
 func (n *Node) Restart(ctx context.Context) error {
 	if err := n.Stop(ctx); err != nil {
@@ -95,6 +107,9 @@ func (n *Node) Close() error {
 	}
 	for _, p := range n.proxies {
 		err = errors.Join(err, p.Close())
+	}
+	if n.ports != nil {
+		err = errors.Join(err, n.ports.close())
 	}
 	return errors.Join(err, os.RemoveAll(n.dir))
 }

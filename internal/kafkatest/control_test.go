@@ -1,6 +1,8 @@
 package kafkatest_test
 
 import (
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +35,27 @@ func TestNodeComesBackWithItsDataAndAddress(t *testing.T) {
 		}
 		wantCommitted(t, n, group, topic, 0, produced, how)
 	}
+}
+
+func TestANodeThatEndsByItselfIsTold(t *testing.T) {
+	n := shared.Kafka(t, kafkatest.Oldest)
+	if err := kafkatest.Died(n); err != nil {
+		t.Error(err)
+	}
+	proc, err := os.FindProcess(n.PID())
+	must(t, err)
+	must(t, proc.Kill()) // by nobody that the node knows of
+	for n.PID() != 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := kafkatest.Died(n); err == nil || !strings.Contains(err.Error(), "killed") || !strings.Contains(err.Error(), "Kafka Server started") {
+		t.Errorf("the node is said to have ended by %v", err)
+	}
+	must(t, n.Kill())
+	if err := kafkatest.Died(n); err != nil {
+		t.Error(err)
+	}
+	must(t, n.Start(t.Context()))
 }
 
 func TestPausedNodeAnswersWhenItIsResumed(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 type LinkedFake struct {
 	*FakeBroker
 	proxies map[int32]*netproxy.Proxy
+	ports   []*ports
 }
 
 // FakeLinked starts an in-process broker that has any number of links, for the time of the test.
@@ -45,11 +46,12 @@ func (b *LinkedFake) listen(network, address string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	ports, err := freePorts(1)
+	port, err := keepPorts(1)
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	p, err := netproxy.Listen(loopback(ports[0]), l.Addr().String())
+	b.ports = append(b.ports, port)
+	p, err := netproxy.Listen(loopback(port.numbers[0]), l.Addr().String())
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -84,6 +86,9 @@ func (b *LinkedFake) closeProxies() error {
 	var errs []error
 	for _, p := range b.proxies {
 		errs = append(errs, p.Close())
+	}
+	for _, p := range b.ports {
+		errs = append(errs, p.close())
 	}
 	return errors.Join(errs...)
 }

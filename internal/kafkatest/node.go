@@ -24,6 +24,8 @@ import (
 type Node struct {
 	*Remote
 	id        int32
+	cluster   string // id of the cluster
+	ports     *ports
 	version   string
 	dir       string // properties, data, log
 	lib       string // jars
@@ -46,7 +48,12 @@ func Kafka(tb testing.TB, o Options) *Node {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { n.Close() })
+	tb.Cleanup(func() {
+		if err := n.died(); err != nil {
+			tb.Error(err)
+		}
+		n.Close()
+	})
 	return n
 }
 
@@ -196,6 +203,9 @@ func (n *Node) answers() error {
 	metadata, err := broker.GetMetadata(&sarama.MetadataRequest{Version: 5})
 	if err != nil {
 		return err
+	}
+	if id := metadata.ClusterID; id == nil || *id != n.cluster {
+		return fmt.Errorf("what answers on %s is not of this cluster", broker.Addr())
 	}
 	for _, b := range metadata.Brokers {
 		if b.ID() == n.id {

@@ -34,16 +34,25 @@ func (s *Shared) Run(m *testing.M) {
 	defer s.mu.Unlock()
 	for _, start := range s.nodes {
 		if n, err := start(); err == nil {
+			lament(n.died())
 			n.Close()
 		}
 	}
 	if s.cluster != nil {
 		if c, err := s.cluster(); err == nil {
+			lament(c.died())
 			c.Close()
 		}
 	}
 	if s.skipped != nil {
 		fmt.Fprintln(os.Stderr, "kafkatest:", s.skipped)
+	}
+}
+
+// lament tells why tests failed that found no broker.
+func lament(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "kafkatest:", err)
 	}
 }
 

@@ -2,6 +2,8 @@ package kafkatest
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,8 +19,13 @@ import (
 	"github.com/evenkeel-go/evenkeel/internal/kafkatest/netproxy"
 )
 
-// clusterID is any 16 bytes in base64: the nodes of two clusters never meet.
-const clusterID = "ZXZlbmtlZWwtdGVzdC0wMQ"
+// newClusterID is any 16 bytes in base64, as Kafka writes ids: a node that answers with another one is not ours.
+func newClusterID() string {
+	var id [16]byte
+	rand.Read(id[:])
+	id[0] &= 0x7f // the text never begins with a dash, which the tool would take for an option
+	return base64.RawURLEncoding.EncodeToString(id[:])
+}
 
 // startTimeout bounds a start whose context has no end of its own. A loaded machine with two cores takes a tenth of it.
 const startTimeout = 2 * time.Minute
@@ -66,8 +73,9 @@ func layOut(o Options, lib string, count int) (nodes []*Node, err error) {
 	if err != nil {
 		return nil, err
 	}
+	cluster := newClusterID()
 	for i := range count {
-		n, err := newNode(o, lib, int32(firstNodeID+i))
+		n, err := newNode(o, lib, int32(firstNodeID+i), cluster)
 		if err != nil {
 			return nodes, err
 		}
@@ -87,12 +95,12 @@ func voters(nodes []*Node) string {
 	return strings.Join(out, ",")
 }
 
-func newNode(o Options, lib string, id int32) (_ *Node, err error) {
+func newNode(o Options, lib string, id int32, cluster string) (_ *Node, err error) {
 	dir, err := os.MkdirTemp("", "evenkeel-kafka-")
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{id: id, version: o.version(), dir: dir, lib: lib, proxies: map[string]*netproxy.Proxy{}}
+	n := &Node{id: id, cluster: cluster, version: o.version(), dir: dir, lib: lib, proxies: map[string]*netproxy.Proxy{}}
 	if err := n.listen(o); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
@@ -110,16 +118,17 @@ func (n *Node) listen(o Options) error {
 	for _, link := range o.Links {
 		n.listeners = append(n.listeners, listener{name: linkListener(link), protocol: "PLAINTEXT"})
 	}
-	ports, err := freePorts(len(n.listeners) + len(o.Links))
+	kept, err := keepPorts(len(n.listeners) + len(o.Links))
 	if err != nil {
 		return err
 	}
+	n.ports = kept
 	for i := range n.listeners {
-		n.listeners[i].port, n.listeners[i].advertised = ports[i], ports[i]
+		n.listeners[i].port, n.listeners[i].advertised = kept.numbers[i], kept.numbers[i]
 	}
 	for i, link := range o.Links {
 		door := &n.listeners[first+i]
-		door.advertised = ports[len(n.listeners)+i]
+		door.advertised = kept.numbers[len(n.listeners)+i]
 		p, err := netproxy.Listen(loopback(door.advertised), loopback(door.port))
 		if err != nil {
 			return fmt.Errorf("%w: %w", errPortTaken, err)
@@ -150,7 +159,7 @@ func (n *Node) writeProperties(shared map[string]string, o Options) error {
 
 // format makes the data folder, as Kafka wants it before the first start.
 func (n *Node) format(ctx context.Context) error {
-	args := []string{"kafka.tools.StorageTool", "format", "-t", clusterID, "-c", n.path("server.properties")}
+	args := []string{"kafka.tools.StorageTool", "format", "-t", n.cluster, "-c", n.path("server.properties")}
 	if n.identity != nil {
 		args = append(args, addUser...)
 	}

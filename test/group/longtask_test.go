@@ -52,7 +52,7 @@ func wantNeverExpelled(g *kit.Group) {
 	ids := map[string]string{}
 	for _, e := range g.Find(kit.Ended) {
 		if e.Text != "rebalance" && e.Text != "stop" {
-			g.Errorf("%s: session ended by %s", e.Member, e.Text)
+			g.Errorf("%s: session of generation %d ended by %s: %v", e.Member, e.Generation, e.Text, e.Err)
 		}
 		if id := ids[e.Member]; id != "" && id != e.MemberID {
 			g.Errorf("%s was %s and is %s now", e.Member, id, e.MemberID)

@@ -195,16 +195,26 @@ func (h *History) First(k Kind, ms ...Match) (e Event, ok bool) {
 	return found[0], true
 }
 
-// longestStory is how many of the last events a failed test prints.
+// longestStory is how many of the last events a failed test prints. Of those before it prints what is rare.
 const longestStory = 150
 
-// String is the end of the history, with seconds since its beginning.
+// rare says that the event is one of the few by which a history is understood, however long ago it was.
+func (e Event) rare() bool {
+	switch e.Kind {
+	case Claimed, Released, Assigned, Ended, Troubled, Logged, Stopped, Gone, Expelled, Noted:
+		return true
+	default:
+		return false
+	}
+}
+
+// String is the end of the history, and what is rare of its beginning, with seconds since then.
 func (h *History) String() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var b strings.Builder
 	for i, e := range h.events {
-		if i >= len(h.events)-longestStory {
+		if e.rare() || i >= len(h.events)-longestStory {
 			fmt.Fprintf(&b, "%8.3f %v\n", e.At.Sub(h.events[0].At).Seconds(), e)
 		}
 	}
