@@ -17,13 +17,12 @@ const (
 	leaveGroup = 13
 )
 
-// wire is one member's network: it counts requests and dials, and can be cut, as a cable is: what is sent is swallowed.
+// wire is one member's network: it counts requests, knows what is open, and can be cut, as a cable is: what is sent is swallowed.
 type wire struct {
 	mu    sync.Mutex
 	cut   chan struct{} // closed while cut
 	seen  map[uint16]int
-	dials int // of the connections to the coordinator; sarama opens others when it wants metadata
-	conns map[net.Conn]bool
+	conns map[net.Conn]bool // open ones; true for those of the link
 	plain net.Dialer
 }
 
@@ -46,14 +45,12 @@ func (w *wire) DialContext(ctx context.Context, network, addr string) (net.Conn,
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if byLink() {
-		w.dials++
-	}
-	w.conns[c] = true
+	w.conns[c] = byLink()
 	return &tap{Conn: c, wire: w}, nil
 }
 
-// byLink says that it is called for a connection to the coordinator, of which the link has two.
+// byLink says that a connection is the link's own: one of its two to the coordinator, or for a question that the second did not answer
+// at once. sarama opens others when it wants metadata.
 func byLink() bool {
 	pcs := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
@@ -95,10 +92,28 @@ func (w *wire) count(key uint16) int {
 	return w.seen[key]
 }
 
-func (w *wire) dialled() int {
+// lines are the open connections of the link.
+func (w *wire) lines() (open []net.Conn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.dials
+	for c, byLink := range w.conns {
+		if byLink {
+			open = append(open, c)
+		}
+	}
+	return open
+}
+
+// lost counts those that are not open any more.
+func (w *wire) lost(lines []net.Conn) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range lines {
+		if !w.conns[c] {
+			n++
+		}
+	}
+	return n
 }
 
 // breakAll resets every connection.
