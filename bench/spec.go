@@ -48,6 +48,7 @@ func (s spec) javaArguments() []string {
 	return []string{
 		strings.Join(s.Brokers, ","), s.Topic, s.Group, javaOrder(orderOf(s.Order)), strconv.Itoa(s.Slots),
 		micros(s.Sleep), micros(s.Step), strconv.FormatInt(s.Session.Milliseconds(), 10), strconv.Itoa(max(1, s.Members)),
+		strconv.FormatInt(s.Grace.Milliseconds(), 10),
 	}
 }
 

@@ -5,6 +5,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,19 +32,22 @@ final class Member {
 
     /**
      * Arguments: brokers, topic, group, order, slots, microseconds of a task on partition 0, and how many more on each next one, session
-     * timeout in milliseconds or 0, members.
+     * timeout in milliseconds or 0, members, milliseconds for which a stop waits for tasks or 0.
      */
     public static void main(String[] args) throws Exception {
         Member m = new Member(Long.parseLong(args[5]), Long.parseLong(args[6]));
         OUT.printf("ready %d%n", now());
         List<ParallelStreamProcessor<byte[], byte[]>> all = new ArrayList<>();
         for (int i = 0; i < Integer.parseInt(args[8]); i++) {
-            var options = ParallelConsumerOptions.<byte[], byte[]>builder()
+            var builder = ParallelConsumerOptions.<byte[], byte[]>builder()
                 .ordering(ProcessingOrder.valueOf(args[3]))
                 .maxConcurrency(Integer.parseInt(args[4]))
-                .consumer(new KafkaConsumer<>(properties(args), new ByteArrayDeserializer(), new ByteArrayDeserializer()))
-                .build();
-            ParallelStreamProcessor<byte[], byte[]> one = ParallelStreamProcessor.createEosStreamProcessor(options);
+                .consumer(new KafkaConsumer<>(properties(args), new ByteArrayDeserializer(), new ByteArrayDeserializer()));
+            long grace = Long.parseLong(args[9]);
+            if (grace > 0) {
+                builder.shutdownTimeout(Duration.ofMillis(grace));
+            }
+            ParallelStreamProcessor<byte[], byte[]> one = ParallelStreamProcessor.createEosStreamProcessor(builder.build());
             one.subscribe(List.of(args[1]));
             one.poll(context -> m.task(context.getSingleConsumerRecord()));
             all.add(one);

@@ -18,9 +18,9 @@ const (
 	None        Order = "none"
 )
 
-// Short is the longest task for which a peer commits now and then, and longer ones have a commit each, where its library leaves that
-// to its user.
-const Short = 20 * time.Millisecond
+// Short is what tasks are shorter than for which a peer commits now and then, and others have a commit each, where its library leaves
+// that to its user. evenkeel draws the line there too.
+const Short = 100 * time.Millisecond
 
 // Settings are what the rows ask of a peer. What is not in here is as its library has it by default.
 type Settings struct {

@@ -71,6 +71,37 @@ func work(t *testing.T, p peers.Peer, s peers.Settings) {
 	}
 }
 
+// Where a user can say how long a member that leaves waits for its tasks, it is said: a task that hangs holds nobody up for longer.
+func TestALeaverWaitsAsLongAsIsSaid(t *testing.T) {
+	broker := kafkatest.Fake(t)
+	for _, p := range []peers.Peer{peers.Evenkeel{}, peers.Watermill{}} {
+		t.Run(p.Name(), func(t *testing.T) {
+			t.Parallel()
+			name := kafkatest.Name(t)
+			if err := broker.CreateTopic(name, 1); err != nil {
+				t.Fatal(err)
+			}
+			if err := broker.Produce(name, 0, ""); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			gone := make(chan struct{})
+			s := peers.Settings{Brokers: broker.Addrs(), Group: name, Topic: name, Order: peers.ByPartition, Task: time.Second, Grace: 300 * time.Millisecond}
+			_ = p.Run(ctx, s, func(context.Context, peers.Message) error {
+				cancel()
+				select {
+				case <-gone:
+				case <-time.After(25 * time.Second): // less than the 30 s that Watermill waits by default
+					t.Error("the member waits for longer than it was told to")
+				}
+				return nil
+			})
+			close(gone)
+		})
+	}
+}
+
 func TestPeersAreFoundByName(t *testing.T) {
 	for _, p := range peers.All() {
 		if found, ok := peers.Named(p.Name()); !ok || found != p {

@@ -35,7 +35,7 @@ func (Watermill) Run(ctx context.Context, s Settings, work Work) error {
 	if err != nil {
 		return err
 	}
-	router, err := message.NewRouter(message.RouterConfig{}, logger)
+	router, err := message.NewRouter(message.RouterConfig{CloseTimeout: s.Grace}, logger)
 	if err != nil {
 		return err
 	}
