@@ -74,6 +74,14 @@ var planted = []plant{
 	{"S8", "metadata that cannot be read", func(t *tale) { t.change(at(1510*ms), func(e *ledger.Event) { e.Text = e.Text[:len(e.Text)-1] }) }},
 	{"S8", "metadata of somebody else", func(t *tale) { t.change(at(1510*ms), said("hello")) }},
 	{"S8", "metadata beyond the limit", func(t *tale) { t.change(at(1510*ms), said(strings.Repeat("x", 5000))) }},
+	{"G12", "two members at once for a moment, and no fault", func(t *tale) {
+		t.drop(at(505 * ms))
+		t.change(at(500*ms), move(1560*ms))
+		t.drop(func(e ledger.Event) bool { return e.Member == "A.1" && e.Kind == ledger.Gone })
+		t.drop(at(1320 * ms))
+		t.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
+		t.run("B.1", 9, 1, "y", 1350*ms, 1450*ms)
+	}},
 	{"G12", "two members at once for too long", func(t *tale) {
 		t.drop(at(505 * ms))
 		t.change(at(500*ms), move(3500*ms))
