@@ -3,6 +3,7 @@ package peers_test
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,15 +23,7 @@ func TestEachPeerDoesItsWork(t *testing.T) {
 	for _, p := range peers.All() {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
-			name := kafkatest.Name(t)
-			if err := broker.CreateTopic(name, partitions); err != nil {
-				t.Fatal(err)
-			}
-			for i := range int32(partitions) {
-				if err := broker.Produce(name, i, make([]string, perOne)...); err != nil {
-					t.Fatal(err)
-				}
-			}
+			name := filled(t, broker)
 			work(t, p, peers.Settings{Brokers: broker.Addrs(), Group: name, Topic: name, Order: peers.ByPartition, Task: time.Second, Session: 10 * time.Second})
 			for i := range int32(partitions) {
 				if offset, _, err := broker.Committed(name, name, i); err != nil || offset != perOne {
@@ -39,6 +32,21 @@ func TestEachPeerDoesItsWork(t *testing.T) {
 			}
 		})
 	}
+}
+
+// filled makes a topic with perOne messages on each of its partitions.
+func filled(t *testing.T, broker kafkatest.Broker) (name string) {
+	t.Helper()
+	name = kafkatest.Name(t)
+	if err := broker.CreateTopic(name, partitions); err != nil {
+		t.Fatal(err)
+	}
+	for i := range int32(partitions) {
+		if err := broker.Produce(name, i, make([]string, perOne)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return name
 }
 
 // work runs a member until it has handled all messages.
@@ -77,18 +85,14 @@ func TestALeaverWaitsAsLongAsIsSaid(t *testing.T) {
 	for _, p := range []peers.Peer{peers.Evenkeel{}, peers.Watermill{}} {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
-			name := kafkatest.Name(t)
-			if err := broker.CreateTopic(name, 1); err != nil {
-				t.Fatal(err)
-			}
-			if err := broker.Produce(name, 0, ""); err != nil {
-				t.Fatal(err)
-			}
+			name := filled(t, broker)
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
+			var began atomic.Bool
 			gone := make(chan struct{})
 			s := peers.Settings{Brokers: broker.Addrs(), Group: name, Topic: name, Order: peers.ByPartition, Task: time.Second, Grace: 300 * time.Millisecond}
 			_ = p.Run(ctx, s, func(context.Context, peers.Message) error {
+				began.Store(true)
 				cancel()
 				select {
 				case <-gone:
@@ -98,6 +102,9 @@ func TestALeaverWaitsAsLongAsIsSaid(t *testing.T) {
 				return nil
 			})
 			close(gone)
+			if !began.Load() {
+				t.Error("no task has begun")
+			}
 		})
 	}
 }

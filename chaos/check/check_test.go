@@ -154,6 +154,13 @@ func TestASoundHistoryHolds(t *testing.T) {
 }
 
 // hit puts a fault of a class over a time.
+// neverStored is what became of A's run of 1: nobody committed its end, and B takes over without it.
+func (t *tale) neverStored() {
+	t.drop(at(505 * ms))
+	t.drop(at(1320 * ms))
+	t.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
+}
+
 func (t *tale) hit(name string, class ledger.Class, who string, from, to time.Duration) {
 	t.hitAs(2, name, class, who, from, to)
 }
@@ -166,9 +173,7 @@ func (t *tale) hitAs(number int, name string, class ledger.Class, who string, fr
 
 func TestAFaultExplains(t *testing.T) {
 	again := func(t *tale) { // B runs what A has finished and never committed
-		t.drop(at(505 * ms))
-		t.drop(at(1320 * ms))
-		t.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
+		t.neverStored()
 		t.run("B.1", 9, 1, "y", 1350*ms, 1390*ms)
 	}
 	for _, test := range []struct {
@@ -194,9 +199,7 @@ func TestAFaultExplains(t *testing.T) {
 // Whoever misses a generation runs its tasks again, as documented.
 func TestAMissedGenerationExplains(t *testing.T) {
 	history := sound()
-	history.drop(at(505 * ms))
-	history.drop(at(1320 * ms))
-	history.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
+	history.neverStored()
 	history.tell(110*ms, "B.1", ledger.Assigned, func(e *ledger.Event) { e.Generation = 1 })
 	history.change(at(1300*ms), func(e *ledger.Event) { e.Generation = 3 })
 	history.run("B.1", 9, 1, "y", 1350*ms, 1390*ms)
@@ -208,14 +211,12 @@ func TestAMissedGenerationExplains(t *testing.T) {
 // A frozen process does nothing: its time does not count, neither as an overlap nor as a late release.
 func TestFrozenTimeDoesNotCount(t *testing.T) {
 	history := sound()
-	history.drop(at(505 * ms))
+	history.neverStored()
 	history.change(at(500*ms), move(9_000*ms)) // A's run of 1 goes on while it is frozen, and has ended soon after
 	history.drop(func(e ledger.Event) bool {
 		return e.Member == "A.1" && (e.Kind == ledger.Gone || e.Kind == ledger.Released)
 	})
 	history.run("B.1", 9, 1, "y", 1350*ms, 8_900*ms)
-	history.drop(at(1320 * ms))
-	history.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
 	history.drop(at(1510 * ms))
 	history.drop(at(12_110 * ms))
 	history.stored(12_110*ms, 8, 2, 5)

@@ -5,20 +5,17 @@ import (
 	"testing"
 
 	"github.com/evenkeel-go/evenkeel/chaos/ledger"
-	"github.com/evenkeel-go/evenkeel/internal/offset"
 )
 
 // A task that ignores its cancellation may go on while the next owner runs its message again: that is no overlap of two members that both
 // think it theirs, and it is measured.
 func TestADeafTaskIsMeasured(t *testing.T) {
 	history := sound()
-	history.drop(at(505 * ms))
+	history.neverStored()
 	history.change(at(500*ms), move(1900*ms)) // A's run of 1
 	history.change(of(ledger.Gone, "A.1"), move(1950*ms))
 	history.tell(1100*ms, "A.1", ledger.Canceled, func(e *ledger.Event) { e.Call, e.Offset, e.Key = 2, 1, "y" })
 	history.change(of(ledger.Stopping, "A.1"), move(90*ms)) // its grace is over
-	history.drop(at(1320 * ms))
-	history.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
 	history.run("B.1", 9, 1, "y", 1350*ms, 1450*ms)
 	r := history.check()
 	if len(r.Overlaps) > 0 || len(r.Deaf) != 1 || r.Deaf[0] != 100*ms {

@@ -33,9 +33,7 @@ var planted = []plant{
 	{"S3", "two owners of one take-over", func(t *tale) { t.stored(1600*ms, 9, 2, 4) }},
 	{"S4", "a start of what is below the commit", func(t *tale) { t.run("B.1", 9, 2, "x", 1350*ms, 1390*ms) }},
 	{"S4", "a start of what is in the map", func(t *tale) {
-		t.drop(at(505 * ms))
-		t.drop(at(1320 * ms))
-		t.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
+		t.neverStored()
 		t.run("B.1", 8, 1, "y", 1330*ms, 1340*ms)
 		t.run("B.1", 9, 2, "x", 1350*ms, 1390*ms)
 	}},
@@ -48,16 +46,12 @@ var planted = []plant{
 	}},
 	{"S5", "a key that goes back", func(t *tale) { t.run("B.1", 9, 3, "x", 12_200*ms, 12_300*ms) }},
 	{"S6", "a repeat without a fault", func(t *tale) {
-		t.drop(at(505 * ms))
-		t.drop(at(1320 * ms))
-		t.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
+		t.neverStored()
 		t.run("B.1", 9, 1, "y", 1350*ms, 1390*ms)
 	}},
 	{"S6", "a result within the grace of a stop that is not committed", func(t *tale) {
-		t.drop(at(505 * ms))
+		t.neverStored()
 		t.change(at(500*ms), move(1050*ms))
-		t.drop(at(1320 * ms))
-		t.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
 		t.run("B.1", 9, 1, "y", 1350*ms, 1390*ms)
 	}},
 	{"S6", "a repeat in the same claim, whatever the fault", func(t *tale) {
@@ -65,9 +59,7 @@ var planted = []plant{
 		t.hit("cut", ledger.OfMember, "B.1", 11_000*ms, 13_000*ms)
 	}},
 	{"S6", "a repeat of what a fault came too late to explain", func(t *tale) {
-		t.drop(at(505 * ms))
-		t.drop(at(1320 * ms))
-		t.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
+		t.neverStored()
 		t.run("B.1", 9, 1, "y", 3350*ms, 3390*ms)
 		t.hit("cut", ledger.OfMember, "A.1", 1900*ms, 3000*ms)
 	}},
@@ -75,11 +67,9 @@ var planted = []plant{
 	{"S8", "metadata of somebody else", func(t *tale) { t.change(at(1510*ms), said("hello")) }},
 	{"S8", "metadata beyond the limit", func(t *tale) { t.change(at(1510*ms), said(strings.Repeat("x", 5000))) }},
 	{"G12", "two members at once for a moment, and no fault", func(t *tale) {
-		t.drop(at(505 * ms))
+		t.neverStored()
 		t.change(at(500*ms), move(1560*ms))
 		t.drop(func(e ledger.Event) bool { return e.Member == "A.1" && e.Kind == ledger.Gone })
-		t.drop(at(1320 * ms))
-		t.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
 		t.run("B.1", 9, 1, "y", 1350*ms, 1450*ms)
 	}},
 	{"G12", "two members at once for too long", func(t *tale) {
@@ -130,9 +120,7 @@ var planted = []plant{
 	}},
 	{"G13", "a stop that leaves before the grace is over while a task runs", func(t *tale) {
 		t.drop(at(500 * ms))
-		t.drop(at(505 * ms))
-		t.drop(at(1320 * ms))
-		t.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
+		t.neverStored()
 		t.run("B.1", 9, 1, "y", 1350*ms, 1390*ms)
 	}},
 	{"L5", "a rebalance for nothing", func(t *tale) { t.tell(16*time.Second, "B.1", ledger.Assigned, nil) }},

@@ -3,6 +3,7 @@ package link_test
 import (
 	"cmp"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -57,7 +58,7 @@ func accepted(t *testing.T, node *kafkatest.Node) {
 	}
 }
 
-// outlive commits for longer than one authentication lasts, while a newcomer keeps the joins of all pending until the late member beats
+// outlive commits for longer than two authentications last, while a newcomer keeps the joins of all pending until the late member beats
 // again. It returns how many of the link's two connections were lost meanwhile, and how long the slowest commit took.
 func outlive(t *testing.T, b kafkatest.Broker, name string, m *member, o options) (lost int, longest time.Duration) {
 	t.Helper()
@@ -66,15 +67,29 @@ func outlive(t *testing.T, b kafkatest.Broker, name string, m *member, o options
 	if _, err := m.commit(t.Context(), mine, 1); err != nil { // which opens the second one
 		t.Fatal(err)
 	}
-	lines := m.wire.lines()
-	for ; len(lines) != 2; lines = m.wire.lines() { // a question's own is gone when it is answered
-		time.Sleep(5 * time.Millisecond)
+	var lines []net.Conn
+	eventually(t, "there are two", func() bool { // a question's own is gone when it is answered
+		lines = m.wire.lines()
+		return len(lines) == 2
+	})
+	longest, err := commitFor(t, m, mine, 5*reauth/2)
+	lost = m.wire.lost(lines)
+	if err != nil && lost == 0 {
+		t.Error(err)
 	}
+	wantNoErrors(t, newcomer)
+	_ = newcomer.stop()
+	return lost, longest
+}
+
+// commitFor commits again and again, wants some to be accepted, and returns how long the slowest took and the first error.
+func commitFor(t *testing.T, m *member, partition int32, d time.Duration) (longest time.Duration, failed error) {
+	t.Helper()
 	var took []time.Duration
-	accepted, failed := 0, error(nil)
-	for end := time.Now().Add(3 * reauth / 2); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	accepted := 0
+	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		from := time.Now()
-		code, err := m.commit(t.Context(), mine, 1)
+		code, err := m.commit(t.Context(), partition, 1)
 		if failed = cmp.Or(failed, err); code == sarama.ErrNoError {
 			accepted++
 		}
@@ -85,13 +100,7 @@ func outlive(t *testing.T, b kafkatest.Broker, name string, m *member, o options
 	if accepted == 0 {
 		t.Error("no commit was accepted")
 	}
-	lost = m.wire.lost(lines)
-	if failed != nil && lost == 0 {
-		t.Error(failed)
-	}
-	wantNoErrors(t, newcomer)
-	_ = newcomer.stop()
-	return lost, longest
+	return longest, failed
 }
 
 func wantNoErrors(t *testing.T, members ...*member) {
