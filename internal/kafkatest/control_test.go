@@ -48,8 +48,12 @@ func TestANodeThatEndsByItselfIsTold(t *testing.T) {
 	for n.PID() != 0 {
 		time.Sleep(10 * time.Millisecond)
 	}
-	if err := kafkatest.Died(n); err == nil || !strings.Contains(err.Error(), "killed") || !strings.Contains(err.Error(), "Kafka Server started") {
-		t.Errorf("the node is said to have ended by %v", err)
+	log, err := n.Log()
+	must(t, err)
+	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
+	last := lines[len(lines)-1]
+	if err := kafkatest.Died(n); err == nil || !strings.Contains(err.Error(), "killed") || !strings.Contains(err.Error(), last) {
+		t.Errorf("the node is said to have ended by %v\nwant its log in it up to %q", err, last)
 	}
 	must(t, n.Kill())
 	if err := kafkatest.Died(n); err != nil {
