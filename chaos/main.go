@@ -7,18 +7,21 @@
 //	go run . -list                                                     print what can be broken
 //
 // It prints what was tried and what came of it, writes the ledger and a timeline into the folder, and ends with status 1 on any
-// violation. It needs a Unix, Java 17 and Maven, as internal/kafkatest does, and everything it starts is on loopback and ends with it.
+// violation, and with 2 where something could not be tried or told. It needs a Unix, Java 17 and Maven, as internal/kafkatest does, and everything it starts is on loopback and ends with it.
 package main
 
 import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -37,7 +40,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second one ends the program at once
-	code, err := obey(ctx, os.Args[1:])
+	code, err := obey(ctx, os.Args[1:], os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
@@ -56,6 +59,9 @@ type options struct {
 	list    bool
 }
 
+// shortestSoak is how long a process has to live for its memory to say something, and somewhat more.
+const shortestSoak = 12 * time.Minute
+
 func parse(args []string) (o options, err error) {
 	f := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	f.Uint64Var(&o.seed, "seed", 0, "of the tasks and of the schedule of faults; 0 draws one")
@@ -72,7 +78,10 @@ func parse(args []string) (o options, err error) {
 	if o.soak {
 		o.length = time.Duration(*hours * float64(time.Hour))
 	}
-	if o.length < 30*time.Second {
+	switch {
+	case o.soak && o.length < shortestSoak:
+		return o, fmt.Errorf("-soak %v is too short to tell whether memory stays level: give %v or more", *hours, shortestSoak.Hours())
+	case o.length < 30*time.Second:
 		return o, fmt.Errorf("-minutes %v is too short for a fault: give 0.5 or more", *minutes)
 	}
 	if o.seed == 0 {
@@ -87,33 +96,33 @@ func parse(args []string) (o options, err error) {
 	return o, nil
 }
 
-// obey returns the status of the program.
-func obey(ctx context.Context, args []string) (status int, err error) {
+// obey returns the status of the program: 0 where all holds, 1 for violations, 2 where it could not be tried or told.
+func obey(ctx context.Context, args []string, out io.Writer) (status int, err error) {
 	o, err := parse(args)
 	if err != nil {
 		return 2, err
 	}
 	switch {
 	case o.list:
-		list()
+		list(out)
 		return 0, nil
 	case o.check != "":
-		return again(o)
+		return again(o, out)
 	}
-	return run(ctx, o)
+	return run(ctx, o, out)
 }
 
-func list() {
+func list(out io.Writer) {
 	for _, name := range nemesis.Names() {
-		fmt.Printf("%-18s %s\n", name, nemesis.What(name))
+		fmt.Fprintf(out, "%-18s %s\n", name, nemesis.What(name))
 	}
-	for name, why := range nemesis.NotTried {
-		fmt.Printf("%-18s not tried: %s\n", name, why)
+	for _, name := range slices.Sorted(maps.Keys(nemesis.NotTried)) {
+		fmt.Fprintf(out, "%-18s not tried: %s\n", name, nemesis.NotTried[name])
 	}
 }
 
 // again checks a ledger that was written before.
-func again(o options) (int, error) {
+func again(o options, out io.Writer) (int, error) {
 	in, err := os.Open(filepath.Join(o.check, ledgerFile))
 	if err != nil {
 		return 2, err
@@ -123,7 +132,7 @@ func again(o options) (int, error) {
 	if err != nil {
 		return 2, err
 	}
-	return judge(book, o.check)
+	return o.judge(book, o.check, out)
 }
 
 const (
@@ -132,22 +141,26 @@ const (
 )
 
 // judge checks, prints and draws.
-func judge(book *ledger.Book, out string) (status int, err error) {
+func (o options) judge(book *ledger.Book, folder string, out io.Writer) (status int, err error) {
 	report := check.Check(book)
-	report.Print(os.Stdout)
-	report.Summary(os.Stdout)
-	tellNotTried(report)
-	if err := timeline.Write(filepath.Join(out, timelineFile), book, marks(report)); err != nil {
+	report.Print(out)
+	report.Summary(out)
+	tellNotTried(report, out)
+	picture := filepath.Join(folder, timelineFile)
+	if err := timeline.Write(picture, book, marks(report)); err != nil {
 		return 2, err
 	}
-	fmt.Printf("timeline: %s\nledger:   %s\n", filepath.Join(out, timelineFile), filepath.Join(out, ledgerFile))
+	fmt.Fprintf(out, "timeline: %s\nledger:   %s\n", picture, filepath.Join(folder, ledgerFile))
 	if n := len(report.Violations); n > 0 {
-		fmt.Println()
-		report.Titles(os.Stdout) // once more: of a long output often the end alone is kept
-		fmt.Printf("\n%d VIOLATIONS of %s with seed %d\n", n, strings.Join(report.Broken(), ", "), book.Header.Seed)
+		fmt.Fprintln(out)
+		report.Titles(out) // once more: of a long output often the end alone is kept
+		fmt.Fprintf(out, "\n%d VIOLATIONS of %s with seed %d\n", n, strings.Join(report.Broken(), ", "), book.Header.Seed)
 		return 1, nil
 	}
-	fmt.Printf("\nno violation with seed %d\n", book.Header.Seed)
+	if why := report.Unchecked["L7"]; o.soak && why != "" {
+		return 2, fmt.Errorf("the soak does not say whether memory stays level: %s", why)
+	}
+	fmt.Fprintf(out, "\nno violation with seed %d\n", book.Header.Seed)
 	return 0, nil
 }
 
@@ -162,13 +175,18 @@ func marks(r *check.Report) (list []timeline.Mark) {
 }
 
 // tellNotTried names the nemeses that a run has not had: a short one does not have them all.
-func tellNotTried(r *check.Report) {
+func tellNotTried(r *check.Report, out io.Writer) {
 	for _, name := range nemesis.Names() {
-		if r.Faults[name] == 0 {
-			fmt.Printf("not tried: %s, left out %d times because another fault had what it is for\n", name, r.LeftOut[name])
+		if r.Faults[name] > 0 {
+			continue
 		}
+		why := ""
+		if n := r.LeftOut[name]; n > 0 {
+			why = fmt.Sprintf(", left out %d times because another fault had what it is for, or because there was nothing left to do", n)
+		}
+		fmt.Fprintf(out, "not tried: %s%s\n", name, why)
 	}
-	for name, why := range nemesis.NotTried {
-		fmt.Printf("not tried: %s: %s\n", name, why)
+	for _, name := range slices.Sorted(maps.Keys(nemesis.NotTried)) {
+		fmt.Fprintf(out, "not tried: %s: %s\n", name, nemesis.NotTried[name])
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,7 +39,7 @@ type lab struct {
 	closers []func() error
 }
 
-func run(ctx context.Context, o options) (status int, err error) {
+func run(ctx context.Context, o options, out io.Writer) (status int, err error) {
 	pace := nemesis.ForMinutes
 	if o.soak {
 		pace = nemesis.ForHours
@@ -52,7 +53,7 @@ func run(ctx context.Context, o options) (status int, err error) {
 	if l.book == nil {
 		return 2, trouble
 	}
-	if status, err = judge(l.book, o.out); trouble != nil && status == 0 {
+	if status, err = o.judge(l.book, o.out, out); trouble != nil && status == 0 {
 		status = 2 // what was held was not all that was to be tried
 	}
 	return status, errors.Join(trouble, err)
@@ -89,6 +90,7 @@ func (l *lab) open(ctx context.Context) (err error) {
 		return err
 	}
 	l.onClose(l.cluster.Close)
+	l.onClose(l.cluster.Died)
 	if err := l.openBook(); err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package check_test
 
 import (
+	"cmp"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +21,8 @@ const base = int64(1_800_000_000_000_000_000)
 // tale is a history that is told event by event.
 type tale struct {
 	events    []ledger.Event
-	partition int32 // of what is told
+	partition int32  // of what is told
+	order     string // "" for by key
 }
 
 func (t *tale) tell(at time.Duration, member string, k ledger.Kind, change func(*ledger.Event)) {
@@ -50,21 +53,41 @@ func (t *tale) stored(at time.Duration, owner uint64, count, next int64, finishe
 	t.tell(at, "", ledger.Stored, func(e *ledger.Event) { e.Offset, e.Text = next, text })
 }
 
-// live tells of an hour in the life of a process.
-func (t *tale) live(goroutines func(i int) int) {
-	for i := range 1200 {
-		t.tell(time.Duration(i)*3*time.Second, "C.1", ledger.Sampled, func(e *ledger.Event) { e.Usage = &ledger.Usage{Goroutines: goroutines(i), Clean: i%20 == 0} })
+// hourOfSamples is how many samples are told of an hour in the life of a process.
+const hourOfSamples = 1200
+
+// live tells of that hour.
+func (t *tale) live(use func(i int, u *ledger.Usage)) {
+	for i := range hourOfSamples {
+		t.tell(time.Duration(i+1)*3*time.Second, "C.1", ledger.Sampled, func(e *ledger.Event) {
+			e.Usage = &ledger.Usage{Clean: i%20 == 0}
+			use(i, e.Usage)
+		})
+	}
+}
+
+// paused tells of a claim of B that is paused with nothing in its backlog for that long, and then no longer.
+func (t *tale) paused(lasts time.Duration) {
+	for _, at := range []time.Duration{0, lasts / 2, lasts, lasts + time.Second} {
+		t.tell(10_000*ms+at, "B.1", ledger.Sampled, func(e *ledger.Event) {
+			e.Usage = &ledger.Usage{Stuck: 1}
+			if at > lasts {
+				e.Usage.Stuck = 0
+			}
+		})
 	}
 }
 
 func said(text string) func(*ledger.Event) { return func(e *ledger.Event) { e.Text = text } }
+
+func generation(n int32) func(*ledger.Event) { return func(e *ledger.Event) { e.Generation = n } }
 
 // sound is a history in which all is well: a member hands one partition over to another one in order.
 func sound() *tale {
 	t := &tale{}
 	t.tell(ms, "A.1", ledger.Spawned, nil) // at 0 the book would take it for one without a time
 	t.tell(ms, "B.1", ledger.Spawned, nil)
-	t.tell(90*ms, "A.1", ledger.Assigned, nil)
+	t.tell(90*ms, "A.1", ledger.Assigned, generation(1))
 	t.tell(100*ms, "A.1", ledger.Claimed, nil)
 	t.stored(101*ms, 7, 1, 0)
 	for o := range int64(3) {
@@ -83,7 +106,7 @@ func sound() *tale {
 	t.tell(1100*ms, "A.1", ledger.Stopped, nil)
 	t.tell(1200*ms, "A.1", ledger.Gone, said("stopped"))
 	t.tell(1250*ms, "A.1", ledger.Calm, leaves)
-	t.tell(1300*ms, "B.1", ledger.Assigned, nil)
+	t.tell(1300*ms, "B.1", ledger.Assigned, generation(2))
 	t.tell(1310*ms, "B.1", ledger.Claimed, nil)
 	t.stored(1320*ms, 8, 2, 3)
 	t.sent(1350*ms, 3)
@@ -104,7 +127,7 @@ func sound() *tale {
 
 func (t *tale) check() *check.Report {
 	b := ledger.NewBook(ledger.Header{Seed: 1, Groups: []ledger.Group{{
-		Name: "g", Order: "key", Partitions: 1, Slots: 4, SessionTimeout: time.Second, RebalanceTimeout: time.Second, Heartbeat: 100 * ms,
+		Name: "g", Order: cmp.Or(t.order, "key"), Partitions: 1, Slots: 4, SessionTimeout: time.Second, RebalanceTimeout: time.Second, Heartbeat: 100 * ms,
 		StopGrace: time.Second, Lease: 750 * ms,
 	}}}, nil)
 	for _, e := range t.events {
@@ -153,7 +176,6 @@ func TestASoundHistoryHolds(t *testing.T) {
 	}
 }
 
-// hit puts a fault of a class over a time.
 // neverStored is what became of A's run of 1: nobody committed its end, and B takes over without it.
 func (t *tale) neverStored() {
 	t.drop(at(505 * ms))
@@ -161,6 +183,7 @@ func (t *tale) neverStored() {
 	t.stored(1320*ms, 8, 2, 1, offset.Range{From: 2, To: 3})
 }
 
+// hit puts a fault of a class over a time.
 func (t *tale) hit(name string, class ledger.Class, who string, from, to time.Duration) {
 	t.hitAs(2, name, class, who, from, to)
 }
@@ -172,10 +195,6 @@ func (t *tale) hitAs(number int, name string, class ledger.Class, who string, fr
 }
 
 func TestAFaultExplains(t *testing.T) {
-	again := func(t *tale) { // B runs what A has finished and never committed
-		t.neverStored()
-		t.run("B.1", 9, 1, "y", 1350*ms, 1390*ms)
-	}
 	for _, test := range []struct {
 		name, reason string
 		class        ledger.Class
@@ -200,8 +219,8 @@ func TestAFaultExplains(t *testing.T) {
 func TestAMissedGenerationExplains(t *testing.T) {
 	history := sound()
 	history.neverStored()
-	history.tell(110*ms, "B.1", ledger.Assigned, func(e *ledger.Event) { e.Generation = 1 })
-	history.change(at(1300*ms), func(e *ledger.Event) { e.Generation = 3 })
+	history.tell(110*ms, "B.1", ledger.Assigned, generation(1))
+	history.change(at(1300*ms), generation(3))
 	history.run("B.1", 9, 1, "y", 1350*ms, 1390*ms)
 	if r := history.check(); len(r.Violations) > 0 || r.Repeats["a generation was missed"] != 1 {
 		t.Errorf("%v, repeats %v", r.Violations, r.Repeats)
@@ -239,19 +258,31 @@ func TestWasteIsCounted(t *testing.T) {
 	if w := r.Wasted["cancelled by a stop after its grace"]; w.Runs != 1 || w.Time != 504*ms || len(r.Violations) > 0 {
 		t.Errorf("%v, %v", r.Wasted, r.Violations)
 	}
+}
+
+// The summary of a history in which there is something of everything.
+func TestTheSummary(t *testing.T) {
+	history := sound()
+	again(history)
+	history.run("B.1", 10, 4, "x", 12_200*ms, 12_300*ms) // a violation
+	history.tell(13_000*ms, "C.1", ledger.Started, func(e *ledger.Event) { e.Call, e.Offset = 1, 9 })
+	history.tell(14_000*ms, "C.1", ledger.Gone, said("killed"))
+	history.hit("cut", ledger.OfMember, "A.1", 450*ms, 900*ms)
+	history.tell(700*ms, "", ledger.LeftOut, func(e *ledger.Event) { e.Fault, e.Text = 3, "kill" })
+	want, err := os.ReadFile("testdata/summary.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var text strings.Builder
-	r.Summary(&text)
-	for _, want := range []string{"1 runs, 0.5 task-seconds", "leave", "S1   held 5 times", "not checked: there are no dead letters yet"} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("no %q in\n%s", want, &text)
-		}
+	if history.check().Summary(&text); text.String() != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", &text, want)
 	}
 }
 
 func TestWhatComesAndGoesIsLevel(t *testing.T) {
 	history := sound()
-	history.live(func(i int) int { return 60 + i*i%37 + 300*(1-min(1, i%100)) })
-	if r := history.check(); slices.Contains(r.Broken(), "L7") || r.Checked["L7"] != 4 {
+	history.live(func(i int, u *ledger.Usage) { u.Goroutines = 60 + i*i%37 + 300*(1-min(1, i%100)) })
+	if r := history.check(); slices.Contains(r.Broken(), "L7") || r.Checked["L7"] != 5 {
 		t.Errorf("%v, %d tests", r.Violations, r.Checked["L7"])
 	}
 }

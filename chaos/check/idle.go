@@ -173,26 +173,3 @@ func (w *idles) excused(at place, d *desk, sky *weather) bool {
 	}
 	return whole > 0 || len(sky.hit) > 0 || len(w.alive) == 0
 }
-
-// weather is which faults there are at a time, or are felt still.
-type weather struct {
-	cluster bool
-	hit     map[string]bool // processes
-}
-
-func (s *story) weather(at time.Duration) *weather {
-	sky := &weather{hit: map[string]bool{}}
-	for _, f := range s.faults {
-		if f.begin > at || f.end != far && f.end+aftermath < at {
-			continue
-		}
-		switch f.class {
-		case ledger.OfCluster:
-			sky.cluster = true
-		case ledger.OfMember:
-			sky.hit[f.process] = true
-		case ledger.Planned:
-		}
-	}
-	return sky
-}

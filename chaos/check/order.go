@@ -134,6 +134,9 @@ func (r *Report) repeat(done, x *run) {
 		reason += ", by the same member"
 	}
 	r.Repeats[reason]++
+	if x.good {
+		r.wasted("run again after a success", x)
+	}
 	if same || strings.HasPrefix(reason, unexplained) {
 		r.holds(false, where{rule: "S6", at: x.begin, of: &x.message}, "%s starts %s %d@%d, which %s had finished %v before, and no fault explains it",
 			x.process, x.group, x.partition, x.offset, done.process, (x.begin - done.end).Round(time.Millisecond))

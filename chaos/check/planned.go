@@ -1,15 +1,24 @@
 package check
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"github.com/evenkeel-go/evenkeel/chaos/ledger"
+)
 
 // interruptions wants no planned change to cancel a task: members join, members leave in order, topics grow. A member that stops cancels
-// what it still has after its grace; what a fault of anybody may have caused is no planned change's.
+// what it still has after its grace; what a fault of anybody may have caused is no planned change's. A test is a run that has seen a change,
+// or that was cancelled.
 func (r *Report) interruptions() {
+	r.changes()
 	for _, x := range r.story.runs {
 		at := r.story.interrupted(x)
 		switch {
 		case at == far:
-			r.Checked["G13"]++
+			if r.story.sawChange(x) {
+				r.Checked["G13"]++
+			}
 		case r.story.unplanned(at) != nil:
 			r.Exempt["G13"]++
 		case r.story.graceIsOver(x.process, at):
@@ -45,4 +54,28 @@ func (s *story) graceIsOver(process string, at time.Duration) bool {
 		}
 	}
 	return false
+}
+
+// sawChange says that a run went on at a time when a planned change was made or felt, and no fault was.
+func (s *story) sawChange(x *run) bool {
+	return slices.ContainsFunc(s.faults, func(f fault) bool {
+		from, to := max(f.begin, x.begin), min(f.felt(), x.end)
+		return f.class == ledger.Planned && from <= to && s.unplanned(from) == nil
+	})
+}
+
+// changes counts the planned changes, and those that no fault was felt in: of them it can be told what they do.
+func (r *Report) changes() {
+	for _, f := range r.story.faults {
+		if f.class != ledger.Planned {
+			continue
+		}
+		r.Planned++
+		alone := !slices.ContainsFunc(r.story.faults, func(g fault) bool {
+			return g.class != ledger.Planned && g.begin <= f.end && f.begin <= g.felt()
+		})
+		if alone {
+			r.Alone++
+		}
+	}
 }

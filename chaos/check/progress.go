@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/chaos/ledger"
@@ -114,10 +113,6 @@ func (s *story) quiet() func(time.Duration) bool {
 	}
 }
 
-func (s *story) faulty(at time.Duration) bool {
-	return slices.ContainsFunc(s.faults, func(f fault) bool { return f.begin <= at && at <= f.end })
-}
-
 // stops wants members to stop in time (L4).
 func (r *Report) stops() {
 	begin := map[string]time.Duration{}
@@ -137,40 +132,6 @@ func (r *Report) stops() {
 				r.holds(took <= limit+Slack, where{rule: "L4", at: e.At}, "%s took %v to stop in %s, want at most %v", e.Member, took, e.Group, limit)
 			}
 		default:
-		}
-	}
-}
-
-// asksAgain is what the session of a member ends with that asks for another round, so that a partition moves.
-const asksAgain = "asks for another round"
-
-// leastSpacing is how far apart the rounds are at least that a member asks for.
-const leastSpacing = 500 * time.Millisecond
-
-// causes wants a reason for each lost session and each assignment (L5). A member that asks for a round is one, but may not do so at will.
-func (r *Report) causes() {
-	changes := map[string]time.Duration{} // the latest one, by group; "" for all
-	asked := map[seat]time.Duration{}
-	for _, e := range r.story.events {
-		switch e.Kind {
-		case ledger.Spawned, ledger.Gone, ledger.Stopping, ledger.Fault, ledger.Calm, ledger.Grown:
-			changes[e.Group] = e.At
-		case ledger.Assigned:
-			g := r.story.groups[e.Group]
-			felt := g.SessionTimeout + g.RebalanceTimeout + 5*time.Second
-			last := max(changes[""], changes[e.Group])
-			r.holds(e.At-last <= felt || r.story.faulty(e.At), where{rule: "L5", at: e.At}, "%s: a rebalance to generation %d, and nothing has changed for %v", e.Group, e.Generation, e.At-last)
-		default:
-		}
-		if e.Kind == ledger.Session && strings.Contains(e.Err, asksAgain) {
-			at := seat{process: e.Member, place: place{group: e.Group}}
-			last, before := asked[at]
-			r.holds(!before || e.At-last >= leastSpacing, where{rule: "L5", at: e.At}, "%s asks for two rounds of %s within %v", e.Member, e.Group, e.At-last)
-			asked[at], changes[e.Group] = e.At, e.At
-		}
-		if e.Kind == ledger.Session && strings.Contains(e.Text, "lost") {
-			g := r.story.groups[e.Group]
-			r.holds(r.story.disturbedBy(e.Member, e.At-g.SessionTimeout, e.At, aftermath) != nil, where{rule: "L5", at: e.At}, "%s has lost its membership of %s, and nothing has happened to it: %s", e.Member, e.Group, e.Err)
 		}
 	}
 }

@@ -25,15 +25,15 @@ var Rules = []struct{ ID, Text string }{
 	{"S9", "a fencing token rises with each owner"},
 	{"G12", "two processes run a message at the same time for no longer than is documented"},
 	{"G13", "a planned change cancels nothing but what a member that stops still has after its grace"},
-	{"L1", "a claim lets go within its grace + 1 s"},
+	{"L1", "a claim lets go within its grace + 1 s, and before its member has stopped"},
 	{"L1b", "no partition is without a claim for longer than 15 s"},
 	{"L2", "each group finishes something every 30 s while there is work"},
 	{"L2b", "on each partition something begins within 30 s of a message or of the last end, where a member can begin it"},
 	{"L3", "what has finished is committed at once while the group is stable, and all of it at rest"},
-	{"L4", "a stop ends within its grace + 2 s (6 s where brokers are out of reach)"},
+	{"L4", "a stop ends within its grace + 2 s (6 s where brokers are out of reach), and the group knows of it"},
 	{"L5", "no session is lost and no rebalance comes without a cause"},
 	{"L6", "at rest nothing runs, waits or is paused"},
-	{"L7", "memory, goroutines and descriptors stay level"},
+	{"L7", "memory, goroutines, descriptors and lag stay level"},
 }
 
 // later are rules about what does not exist yet.
@@ -74,15 +74,18 @@ type Report struct {
 	Rebalances int               // assignments heard, by all members
 	Faults     map[string]int    // by nemesis
 	LeftOut    map[string]int    // by nemesis: faults that were not made
+	Planned    int               // of the faults: planned changes
+	Alone      int               // of the planned changes: those in which no fault was felt
 	Repeats    map[string]int    // starts of what had succeeded before, by their reason
 	Overlaps   []Overlap         // of two processes
 	Deaf       []time.Duration   // the time of two processes with the same work of which one was cancelled, and ignored it
-	Wasted     map[string]Waste  // runs that did not succeed, by their reason
+	Wasted     map[string]Waste  // runs that did not succeed, and those of what had succeeded before, by their reason
 	Lateness   []time.Duration   // from an end to the commit that has it, while the group was stable; sorted
 	Idle       time.Duration     // the longest for which a partition with work began nothing
 	Owed       time.Duration     // the same, without what excuses it
 
 	story *story
+	late  map[*ledger.Event]bool // see Ghosts
 }
 
 // Overlap is the time for which two processes both ran a message or a key and thought it theirs.
@@ -102,14 +105,15 @@ type Waste struct {
 func Check(b *ledger.Book) *Report {
 	r := &Report{
 		Checked: map[string]int{}, Exempt: map[string]int{}, Unchecked: map[string]string{}, Faults: map[string]int{}, LeftOut: map[string]int{}, Repeats: map[string]int{}, Wasted: map[string]Waste{},
-		story: read(b),
+		story: read(b), late: map[*ledger.Event]bool{},
 	}
 	for _, f := range []func(){
 		r.count, r.losses, r.prefixes, r.answered, r.stamps, r.resumes, r.overlaps, r.inversions, r.repeats, r.texts, r.interruptions,
-		r.releases, r.dwells, r.progress, r.partitions, r.latenesses, r.stops, r.causes, r.rest, r.unlatched, r.level, r.crashes,
+		r.releases, r.dwells, r.partings, r.progress, r.partitions, r.latenesses, r.stops, r.causes, r.rest, r.unlatched, r.level, r.crashes,
 	} {
 		f()
 	}
+	r.Ghosts = len(r.late)
 	maps.Copy(r.Unchecked, later)
 	slices.SortStableFunc(r.Violations, func(a, b Violation) int { return int(a.At - b.At) })
 	return r
@@ -172,6 +176,10 @@ func (r *Report) waste(x *run) {
 			reason = "cancelled after " + f.name + " of another member"
 		}
 	}
+	r.wasted(reason, x)
+}
+
+func (r *Report) wasted(reason string, x *run) {
 	w := r.Wasted[reason]
 	r.Wasted[reason] = Waste{w.Runs + 1, w.Time + x.end - x.begin}
 }

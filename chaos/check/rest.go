@@ -87,6 +87,7 @@ var measures = []measure{
 	{"resident memory", 16 << 20, false, func(u *ledger.Usage) float64 { return float64(u.RSS) }},
 	{"goroutines", 30, false, func(u *ledger.Usage) float64 { return float64(u.Goroutines) }},
 	{"descriptors", 10, false, func(u *ledger.Usage) float64 { return float64(u.Files) }},
+	{"lag", 100, false, func(u *ledger.Usage) float64 { return float64(u.Lag) }}, // of some 25 messages a second, for all groups
 }
 
 // choose leaves out the first third, in which a process fills its buffers, and takes at most 300 of what counts.

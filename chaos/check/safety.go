@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"time"
 
 	"github.com/evenkeel-go/evenkeel/chaos/ledger"
 	"github.com/evenkeel-go/evenkeel/internal/offset"
@@ -45,12 +46,14 @@ func (r *Report) prefixes() {
 	}
 }
 
-// answered wants each commit of which a member was told that it is stored to be so (S2).
+// answered wants each commit of which a member was told that it is stored to be so by then (S2).
 func (r *Report) answered() {
 	for _, e := range r.story.events {
 		if e.Kind == ledger.Answered && e.Err == "" {
 			m := message{placeOf(e), e.Offset}
-			stored := slices.ContainsFunc(r.story.stored[m.place], func(s ledger.Event) bool { return s.Offset >= e.Offset })
+			stored := slices.ContainsFunc(r.story.stored[m.place], func(s ledger.Event) bool {
+				return s.Offset >= e.Offset && s.Wall <= e.Wall+int64(time.Millisecond) // which is what a broker's time is exact to
+			})
 			r.holds(stored, where{rule: "S2", at: e.At, of: &m}, "%s was told that its commit of %s %d at %d is stored, and it is not", e.Member, e.Group, e.Partition, e.Offset)
 		}
 	}
@@ -118,7 +121,7 @@ func (r *Report) ghost(at place, list []ledger.Event, i int) bool {
 		return false
 	}
 	mended := state(list[i+1])
-	r.Ghosts++
+	r.late[&list[i]] = true
 	return mended.Stamp.Count >= before.Stamp.Count && mended.Next >= before.Next
 }
 

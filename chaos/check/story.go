@@ -3,7 +3,6 @@ package check
 import (
 	"cmp"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/chaos/ledger"
@@ -44,21 +43,13 @@ func (r *run) counts() time.Duration { return min(r.cancel, r.end) }
 type claim struct {
 	begin, end time.Duration
 	wall       int64 // of the begin
+	let        bool  // it was let go, and has not ended with its process
 }
 
 // seat is a place as one process has it.
 type seat struct {
 	process string
 	place
-}
-
-// fault is one of the laboratory's.
-type fault struct {
-	number     int
-	name       string
-	class      ledger.Class
-	process    string
-	begin, end time.Duration
 }
 
 // story is a book in the order of time, and indexed.
@@ -76,6 +67,7 @@ type story struct {
 	covered map[message]int64        // wall time of the first commit that has it
 	refused map[seat][]time.Duration // when a commit was not stored, or given up
 	stops   map[string]time.Duration // when a process was asked to stop in order
+	gone    map[string]time.Duration // when a process ended
 	unheard map[place][]int64        // wall times when a commit was given up unanswered
 	missed  map[seat][]time.Duration // when an assignment was heard after one that was missed, by process and group
 	settled time.Duration            // far if the run was not brought to its end
@@ -84,7 +76,7 @@ type story struct {
 func read(b *ledger.Book) *story {
 	s := &story{
 		header: b.Header, groups: map[string]ledger.Group{}, events: b.Events(), of: map[message][]*run{}, claims: map[seat][]claim{},
-		stored: map[place][]ledger.Event{}, done: map[message]*run{}, frozen: map[string][]fault{}, covered: map[message]int64{}, refused: map[seat][]time.Duration{}, stops: map[string]time.Duration{}, unheard: map[place][]int64{}, missed: map[seat][]time.Duration{}, settled: far,
+		stored: map[place][]ledger.Event{}, done: map[message]*run{}, frozen: map[string][]fault{}, covered: map[message]int64{}, refused: map[seat][]time.Duration{}, stops: map[string]time.Duration{}, gone: map[string]time.Duration{}, unheard: map[place][]int64{}, missed: map[seat][]time.Duration{}, settled: far,
 	}
 	for _, g := range b.Header.Groups {
 		s.groups[g.Name] = g
@@ -177,11 +169,12 @@ func (x *indexer) finish(e ledger.Event) {
 func (x *indexer) claim(e ledger.Event) {
 	at := seat{e.Member, placeOf(e)}
 	if e.Kind == ledger.Claimed {
-		x.claims[at] = append(x.claims[at], claim{e.At, far, e.Wall})
+		x.claims[at] = append(x.claims[at], claim{begin: e.At, end: far, wall: e.Wall})
 		return
 	}
 	if n := len(x.claims[at]); n > 0 {
-		x.claims[at][n-1].end = e.At
+		c := &x.claims[at][n-1]
+		c.end, c.let = e.At, true
 	}
 }
 
@@ -209,6 +202,7 @@ func (x *indexer) disturb(e ledger.Event) {
 }
 
 func (x *indexer) bury(e ledger.Event) {
+	x.gone[e.Member] = e.At
 	for id, r := range x.open {
 		if id.process == e.Member {
 			r.end, r.wall, r.gone = e.At, e.Wall, true
@@ -253,54 +247,4 @@ func (s *story) lanes() map[lane][]*run {
 // byOffset is the order in which the runs of a lane should come.
 func byOffset(a, b *run) int {
 	return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(a.begin, b.begin))
-}
-
-// disturbedBy returns the fault that hits a process or all of them within a time, nil for none. A fault is felt for a while after its end.
-func (s *story) disturbedBy(process string, from, to, felt time.Duration) *fault {
-	i := slices.IndexFunc(s.faults, func(f fault) bool {
-		mine := f.class == ledger.OfCluster || f.class == ledger.OfMember && f.process == process
-		return mine && f.begin <= to && (f.end == far || f.end+felt >= from)
-	})
-	if i < 0 {
-		return nil
-	}
-	return &s.faults[i]
-}
-
-// unplanned returns a fault of anybody that is felt at a time, nil for none.
-func (s *story) unplanned(at time.Duration) *fault {
-	i := slices.IndexFunc(s.faults, func(f fault) bool {
-		return f.class != ledger.Planned && f.begin <= at && (f.end == far || f.end+aftermath >= at)
-	})
-	if i < 0 {
-		return nil
-	}
-	return &s.faults[i]
-}
-
-// undisturbed is how much of a time no broker was disturbed, where a fault is felt for a while after its end.
-func (s *story) undisturbed(from, to, felt time.Duration) time.Duration {
-	d, covered := to-from, from
-	for _, f := range s.faults { // by their begin
-		if f.class != ledger.OfCluster {
-			continue
-		}
-		end := f.end
-		if end != far {
-			end += felt
-		}
-		begin := max(f.begin, covered)
-		d -= max(min(to, end)-begin, 0)
-		covered = max(covered, end)
-	}
-	return max(d, 0)
-}
-
-// awake is how much of a time a process was not frozen.
-func (s *story) awake(process string, from, to time.Duration) time.Duration {
-	d := max(to-from, 0)
-	for _, f := range s.frozen[process] {
-		d -= max(min(to, f.end)-max(from, f.begin), 0)
-	}
-	return max(d, 0)
 }

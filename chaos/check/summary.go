@@ -38,7 +38,10 @@ func (r *Report) Summary(out io.Writer) {
 	}
 	fmt.Fprintf(out, "\nseed %d, %v, Kafka %s, %d groups\n", s.header.Seed, lasted.Round(time.Second), s.header.Kafka, len(s.header.Groups))
 	fmt.Fprintf(out, "%d messages succeeded in %d runs; %d commits stored, %d of them late; %d assignments heard\n", r.Messages, r.Runs, r.Commits, r.Ghosts, r.Rebalances)
-	table(out, "faults", r.Faults, strconv.Itoa)
+	table(out, "faults and planned changes", r.Faults, strconv.Itoa)
+	if r.Planned > 0 {
+		fmt.Fprintf(out, "%d of the %d planned changes were made while no fault was felt: they had to interrupt nothing\n", r.Alone, r.Planned)
+	}
 	table(out, "started again after a success, because of", r.Repeats, strconv.Itoa)
 	table(out, "runs thrown away", r.Wasted, func(w Waste) string { return fmt.Sprintf("%d runs, %.1f task-seconds", w.Runs, w.Time.Seconds()) })
 	r.overlapSummary(out)
@@ -51,7 +54,7 @@ func (r *Report) Summary(out io.Writer) {
 	fmt.Fprintf(out, "a partition with work began nothing for %v at most, for %v where a member could have\n", r.Idle, r.Owed)
 	fmt.Fprintln(out, "checks")
 	for _, rule := range Rules {
-		fmt.Fprintf(out, "  %-4s %-22s %s\n", rule.ID, r.verdict(rule.ID), rule.Text)
+		fmt.Fprintf(out, "  %-4s %-22s %s\n", rule.ID, r.verdict(rule.ID)+":", rule.Text)
 	}
 }
 
@@ -60,12 +63,16 @@ func (r *Report) verdict(rule string) string {
 		return fmt.Sprintf("VIOLATED %d times", n)
 	}
 	if why := r.Unchecked[rule]; why != "" {
-		return "not checked: " + why + ";"
+		return "not checked: " + why
+	}
+	text := fmt.Sprintf("held %d times", r.Checked[rule])
+	if r.Checked[rule] == 0 {
+		text = "not checked: there was no case of it"
 	}
 	if n := r.Exempt[rule]; n > 0 {
-		return fmt.Sprintf("held %d times, %d left out for a fault", r.Checked[rule], n)
+		text += fmt.Sprintf(", %d left out for a fault", n)
 	}
-	return fmt.Sprintf("held %d times", r.Checked[rule])
+	return text
 }
 
 // overlapSummary says how often, and for how long at most, by reason.

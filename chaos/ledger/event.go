@@ -40,7 +40,7 @@ const (
 	Gone     Kind = "gone"     // a process has ended, in whatever way
 	Fault    Kind = "fault"    // a fault begins: Fault is its number, Text its name, Class, Member whom it hits if it is one
 	Calm     Kind = "calm"     // it has ended
-	LeftOut  Kind = "left out" // a fault is not made, for another one has what it is for: Fault, Text
+	LeftOut  Kind = "left out" // a fault is not made, for another one has what it is for, or there is nothing left to do: Fault, Text
 	Grown    Kind = "grown"    // a topic has got more partitions: Partition is their number
 	Sent     Kind = "sent"     // a message is acknowledged: Partition, Offset
 	Produced Kind = "produced" // the log of a partition ends at Offset, at the end of the run

@@ -123,16 +123,16 @@ func (w *World) askAdmin(f func(sarama.ClusterAdmin) error) error {
 const mostPartitions = 16
 
 func addPartitions(ctx context.Context, w *World, s Step) error {
+	g := w.group(s)
+	if g.PartitionsAfter(w.Book.Events()) >= mostPartitions {
+		return errBusy
+	}
 	return w.onNode(s, func() error {
-		g := w.group(s)
-		topic, now := g.Name, g.PartitionsAfter(w.Book.Events())
-		if now >= mostPartitions {
-			return errBusy
-		}
-		if err := w.Cluster.AddPartitions(topic, now+2); err != nil {
+		grown := g.PartitionsAfter(w.Book.Events()) + 2 // nobody else adds any meanwhile
+		if err := w.Cluster.AddPartitions(g.Name, grown); err != nil {
 			return err
 		}
-		w.Book.Add(ledger.Event{Kind: ledger.Grown, Group: topic, Partition: now + 2})
+		w.Book.Add(ledger.Event{Kind: ledger.Grown, Group: g.Name, Partition: grown})
 		sleep(ctx, s.Lasts)
 		return nil
 	})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/chaos/ledger"
@@ -36,36 +37,70 @@ const (
 // stable group can be checked then.
 type Pace struct{ Least, Most, Stretch, Rest time.Duration }
 
-// Paces: that of minutes makes as many faults as recover in time, that of hours lets most of the time be ordinary.
+// Paces: that of minutes makes many faults, which are felt one in the other, that of hours lets most of the time be ordinary.
 var (
 	ForMinutes = Pace{time.Second, 5 * time.Second, 80 * time.Second, 15 * time.Second}
 	ForHours   = Pace{20 * time.Second, 60 * time.Second, 15 * time.Minute, 5 * time.Minute}
 )
 
-// Schedule draws faults for a run of that length from the seed: the same seed, length and pattern make the same schedule. In the first
-// half they come one by one, with time to recover; in the second half as they come. Each nemesis has its turn before any has another.
+// part is a stretch of a schedule.
+type part struct {
+	until    time.Duration
+	oneByOne bool
+	deck     *deck
+}
+
+// Schedule draws faults for a run of that length from the seed: the same seed, length and pattern make the same schedule. For the first third
+// planned changes are made alone, before any fault could be to blame for what they do; from then on everything is mixed: until half of the
+// run one by one, and then as it comes. Each nemesis has its turn before any has another.
 func Schedule(seed uint64, length time.Duration, p Pace, pattern *regexp.Regexp) (steps []Step, err error) {
 	r := rand.New(rand.NewPCG(seed, seed>>1))
-	deck := deck{r: r, names: matching(pattern)}
-	if len(deck.names) == 0 {
+	names := matching(pattern)
+	if len(names) == 0 {
 		return nil, fmt.Errorf("no nemesis matches %v: they are %v", pattern, Names())
 	}
-	rest := p.Stretch
-	for at := calmAtBegin; at < length-calmAtEnd; {
-		if at > rest {
-			rest, at = at+p.Rest+p.Stretch, at+p.Rest
+	mixed := &deck{r: r, names: names}
+	parts := []part{{length / 2, true, mixed}, {length - calmAtEnd, false, mixed}}
+	if planned := plannedOf(names); len(planned) > 0 {
+		parts = slices.Insert(parts, 0, part{length / 3, true, &deck{r: r, names: planned}})
+	}
+	c := calendar{r: r, pace: p, at: calmAtBegin, rest: p.Stretch}
+	for _, p := range parts {
+		c.fill(p)
+	}
+	return c.steps, nil
+}
+
+// calendar is a schedule that is being drawn up.
+type calendar struct {
+	r     *rand.Rand
+	pace  Pace
+	at    time.Duration // when the next step may begin
+	rest  time.Duration // when it is quiet for long again
+	steps []Step
+}
+
+// fill draws steps until the end of a part.
+func (c *calendar) fill(p part) {
+	for c.at < p.until {
+		if c.at > c.rest {
+			c.rest, c.at = c.at+c.pace.Rest+c.pace.Stretch, c.at+c.pace.Rest
 			continue
 		}
-		name := deck.draw()
+		name := p.deck.draw()
 		n := all[name]
-		s := Step{Number: len(steps) + 1, At: at, Name: name, Class: n.class, Lasts: span(r, n.lasts[0], n.lasts[1]), Lot: r.Uint64(), Patient: at < length/2}
-		steps = append(steps, s)
-		if at < length/2 {
-			at += s.Lasts
+		lasts := span(c.r, n.lasts[0], n.lasts[1])
+		c.steps = append(c.steps, Step{Number: len(c.steps) + 1, At: c.at, Name: name, Class: n.class, Lasts: lasts, Lot: c.r.Uint64(), Patient: p.oneByOne})
+		if p.oneByOne {
+			c.at += lasts
 		}
-		at += span(r, p.Least, p.Most)
+		c.at += span(c.r, c.pace.Least, c.pace.Most)
 	}
-	return steps, nil
+}
+
+// plannedOf are those that are planned changes.
+func plannedOf(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return all[name].class != ledger.Planned })
 }
 
 func matching(pattern *regexp.Regexp) (names []string) {

@@ -29,7 +29,7 @@ type World struct {
 	errs []error
 }
 
-// errBusy says that what a fault is for has another one at the time: it is left out.
+// errBusy says that what a fault is for has another one at the time, or that there is nothing left to do for it: it is left out.
 var errBusy = errors.New("busy")
 
 // stopLimit is when a member that does not stop is killed: long after it has broken its promise.

@@ -48,7 +48,7 @@ func TestDraw(t *testing.T) {
 	for _, want := range []string{
 		"seed 3", "#4 cut A.1, 2s", "g 1@1 , 1s, succeeded", "cancelled: membership lost", "failed: fails &amp; &lt;breaks&gt;",
 		"its process was gone", "B.1 claims g 1 for 0s, at the end", "S1: lost", `class="fault member"`, ">cut<",
-		"goroutines", ">77<", "<title>B.1</title>", "background:hsl(",
+		"heap in use, MB", "resident memory, MB", "goroutines", "descriptors", "lag of what is claimed, messages", ">77<", "<title>B.1</title>", "background:hsl(",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q", want)

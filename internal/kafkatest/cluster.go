@@ -26,7 +26,7 @@ func Cluster(tb testing.TB, o Options) *NodeCluster {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := c.died(); err != nil {
+		if err := c.Died(); err != nil {
 			tb.Error(err)
 		}
 		c.Close()
@@ -59,7 +59,8 @@ func (c *NodeCluster) awaitAll(ctx context.Context) error {
 	return err
 }
 
-func (c *NodeCluster) died() error { return each(c.nodes, (*Node).died) }
+// Died says which nodes have ended that nobody stopped, and how; nil where none has.
+func (c *NodeCluster) Died() error { return each(c.nodes, (*Node).Died) }
 
 func (c *NodeCluster) bootstrap() (addrs []string) {
 	for _, n := range c.nodes {

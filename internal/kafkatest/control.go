@@ -73,8 +73,8 @@ func (n *Node) end(proc *child.Process) error {
 	return err
 }
 
-// died says how a node has ended that nobody stopped: out of memory, say, or over its own log.
-func (n *Node) died() error {
+// Died says how the node has ended, if nobody stopped it: out of memory, say, or over its own log. It is nil for one that runs, or was stopped.
+func (n *Node) Died() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.proc == nil || !n.proc.Ended() {

@@ -39,7 +39,7 @@ func TestNodeComesBackWithItsDataAndAddress(t *testing.T) {
 
 func TestANodeThatEndsByItselfIsTold(t *testing.T) {
 	n := shared.Kafka(t, kafkatest.Oldest)
-	if err := kafkatest.Died(n); err != nil {
+	if err := n.Died(); err != nil {
 		t.Error(err)
 	}
 	proc, err := os.FindProcess(n.PID())
@@ -52,11 +52,11 @@ func TestANodeThatEndsByItselfIsTold(t *testing.T) {
 	must(t, err)
 	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
 	last := lines[len(lines)-1]
-	if err := kafkatest.Died(n); err == nil || !strings.Contains(err.Error(), "killed") || !strings.Contains(err.Error(), last) {
+	if err := n.Died(); err == nil || !strings.Contains(err.Error(), "killed") || !strings.Contains(err.Error(), last) {
 		t.Errorf("the node is said to have ended by %v\nwant its log in it up to %q", err, last)
 	}
 	must(t, n.Kill())
-	if err := kafkatest.Died(n); err != nil {
+	if err := n.Died(); err != nil {
 		t.Error(err)
 	}
 	must(t, n.Start(t.Context()))

@@ -3,9 +3,6 @@ package kafkatest
 // NeedKafka opens needKafka to the tests.
 var NeedKafka = needKafka
 
-// Died opens Node.died to the tests.
-var Died = (*Node).died
-
 // Loopback opens loopback to the tests.
 var Loopback = loopback
 

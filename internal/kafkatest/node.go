@@ -49,7 +49,7 @@ func Kafka(tb testing.TB, o Options) *Node {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := n.died(); err != nil {
+		if err := n.Died(); err != nil {
 			tb.Error(err)
 		}
 		n.Close()

@@ -34,13 +34,13 @@ func (s *Shared) Run(m *testing.M) {
 	defer s.mu.Unlock()
 	for _, start := range s.nodes {
 		if n, err := start(); err == nil {
-			lament(n.died())
+			lament(n.Died())
 			n.Close()
 		}
 	}
 	if s.cluster != nil {
 		if c, err := s.cluster(); err == nil {
-			lament(c.died())
+			lament(c.Died())
 			c.Close()
 		}
 	}
