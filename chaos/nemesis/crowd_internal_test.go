@@ -44,3 +44,16 @@ func TestAllSlotsOrNone(t *testing.T) {
 		t.Error("the slots were not given back")
 	}
 }
+
+// The process whose memory is watched over hours is ended by nothing.
+func TestASlotThatHasToStayIsNotMortal(t *testing.T) {
+	a, b := &fleet.Slot{Name: "A"}, &fleet.Slot{Name: "B"}
+	w := &World{Fleet: &fleet.Fleet{Slots: []*fleet.Slot{a, b}}}
+	if got := w.mortal(); !slices.Equal(got, []*fleet.Slot{a, b}) {
+		t.Errorf("without one: %v", got)
+	}
+	w.Keep = a
+	if got := w.mortal(); !slices.Equal(got, []*fleet.Slot{b}) || len(w.Fleet.Slots) != 2 {
+		t.Errorf("with one: %v of %v", got, w.Fleet.Slots)
+	}
+}
