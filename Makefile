@@ -58,9 +58,9 @@ bench: ## print the figures, one a line; RUN=regexp picks some
 
 # Each run appends to what was measured before, and the page shows the latest of each row.
 .PHONY: bench-report
-bench-report: ## measure all figures (an hour), or those that match RUN=regexp, and write docs/benchmarks.md
+bench-report: ## measure all figures (about three hours), or those that match RUN=regexp, and write docs/benchmarks.md
 	@mkdir -p docs/benchmarks
-	@cd bench && s=0; go run . -run '$(RUN)' -results ../docs/benchmarks/results.jsonl || s=1; go run ./report && exit $$s
+	@cd bench && s=0; go run . -run '$(RUN)' -results ../docs/benchmarks/results.jsonl || s=1; go run . -describe | go run ./report -now - && exit $$s
 
 .PHONY: pictures
 pictures: ## draw what planned changes do to running tasks, into docs/moves
@@ -68,7 +68,7 @@ pictures: ## draw what planned changes do to running tasks, into docs/moves
 
 .PHONY: bench-page
 bench-page: ## write docs/benchmarks.md anew of what was measured
-	@cd bench && go run ./report
+	@cd bench && go run . -describe | go run ./report -now -
 
 # The laboratory's options: SEED=n MINUTES=n NEMESIS=regexp, and HOURS=n for the soak.
 SEED    ?= 0

@@ -11,7 +11,6 @@ import (
 // The rows of planned and unplanned changes share a topic of 8 partitions, whose tasks take from half a second on the first to four
 // seconds on the last, so that they do not end at the same time, and a backlog that does not end.
 const (
-	changeRounds     = 2
 	changePartitions = 8
 	changeStep       = 500 * time.Millisecond
 	changeTask       = 2 * time.Second // what the sides are told
@@ -48,7 +47,7 @@ func (l *lab) changes(t *taking, one func(g *gathered, s side, f *filled) error)
 	}
 	g := gather(t.row)
 	t.lab, t.order = l, peers.ByPartition
-	err = t.each(changeRounds, func(s side) error { return one(g, s, f) })
+	err = t.each(func(s side) error { return one(g, s, f) })
 	return g.figures(), err
 }
 

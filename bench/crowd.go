@@ -8,7 +8,6 @@ import (
 )
 
 const (
-	crowdRounds     = 1
 	crowdPartitions = 100
 	crowdTask       = 200 * time.Millisecond
 	crowdSettle     = 3 * time.Second // and a tenth of a second for each member
@@ -24,7 +23,7 @@ func crowd(l *lab) ([]figure, error) {
 	g := gather("members")
 	for _, n := range []int{1, 10, 50} {
 		t := &taking{lab: l, row: g.row, order: peers.ByPartition, without: []string{racingName, racingCooperative, "watermill"}}
-		if err := t.each(crowdRounds, func(s side) error { return l.crowdOf(g, s, n, f) }); err != nil {
+		if err := t.each(func(s side) error { return l.crowdOf(g, s, n, f) }); err != nil {
 			return g.figures(), err
 		}
 	}

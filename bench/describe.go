@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -42,10 +44,17 @@ func describe(ctx context.Context, arguments []string) *record.Run {
 	for _, s := range sides() {
 		r.Peers[s.name] = s.says
 	}
-	for _, row := range rows() {
-		r.Rows = append(r.Rows, row.name)
-	}
 	return r
+}
+
+// describeRows writes what a run of all rows would say before it measures anything, for the report to tell what is out of date.
+func describeRows(ctx context.Context, out io.Writer) error {
+	w := record.NewWriter(out)
+	err := w.Write(record.Line{Run: describe(ctx, nil)})
+	for _, r := range rows() {
+		err = errors.Join(err, w.Write(record.Line{Row: r.recorded()}))
+	}
+	return err
 }
 
 // quoted puts arguments that a shell would take apart into quotes.

@@ -13,8 +13,6 @@ const (
 	memoryFirst   = 3 * time.Second // until the backlogs are full
 	memoryEvery   = time.Second
 	memorySamples = 3
-	memoryRounds  = 1
-	claimsRounds  = 2
 	claimsSettle  = time.Second
 	claimsWatch   = 2 * time.Second
 )
@@ -42,7 +40,7 @@ func (l *lab) memoryOf(g *gathered, suffix string, lying fill) error {
 	}
 	defer l.drop(f)
 	t := &taking{lab: l, row: g.row, order: peers.ByPartition, without: []string{racingCooperative}}
-	return t.each(memoryRounds, func(s side) error {
+	return t.each(func(s side) error {
 		st := l.stage(spec{
 			Peer: s.name, Settings: peers.Settings{Order: peers.ByPartition, Slots: throughputSlots, Task: memoryTask}, Sleep: memoryTask,
 		}, f)
@@ -86,7 +84,7 @@ func claims(l *lab) ([]figure, error) {
 			return g.figures(), err
 		}
 		t := &taking{lab: l, row: g.row, order: peers.ByPartition, without: []string{racingCooperative}}
-		err = t.each(claimsRounds, func(s side) error { return l.claimsOf(g, s, f) })
+		err = t.each(func(s side) error { return l.claimsOf(g, s, f) })
 		l.drop(f)
 		if err != nil {
 			return g.figures(), err

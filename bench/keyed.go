@@ -61,7 +61,7 @@ func partition20ms(l *lab) ([]figure, error) {
 	w.limit = w.ideal(f) + time.Second
 	ceiling := make(chan outcome, 1)
 	go func() { ceiling <- bare(int(f.largest()), 1, w.task) }() // ends with the sleeps
-	t, err := l.turns(w, 2)
+	t, err := l.turns(w, 3)
 	if err != nil {
 		return nil, err
 	}

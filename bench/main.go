@@ -12,6 +12,7 @@
 // With -results the figures are appended to a file, one JSON object a line, from which report/ makes docs/benchmarks.md.
 //
 //	go run . [-run regexp] [-list] [-rounds n] [-alone] [-results file] [-cpuprofile file]
+//	go run . -describe
 package main
 
 import (
@@ -36,6 +37,7 @@ func main() {
 	alone := flag.Bool("alone", false, "leave the Parallel Consumer out")
 	results := flag.String("results", "", "append the figures to a file, one JSON object a line")
 	pictures := flag.String("pictures", "", "measure nothing, and draw planned changes into a folder")
+	says := flag.Bool("describe", false, "measure nothing, and write what each row would measure, one JSON object a line")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to a file")
 	flag.Parse()
 	re, err := regexp.Compile(*pattern)
@@ -44,7 +46,7 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	failed := measure(ctx, options{rows: re, list: *list, rounds: *rounds, alone: *alone, results: *results, profile: *profile, pictures: *pictures})
+	failed := measure(ctx, options{rows: re, list: *list, rounds: *rounds, alone: *alone, results: *results, profile: *profile, pictures: *pictures, says: *says})
 	stop()
 	if failed {
 		os.Exit(1)
@@ -60,10 +62,18 @@ type options struct {
 	profile string
 
 	pictures string
+	says     bool
 }
 
 // measure reports whether something could not be measured.
 func measure(ctx context.Context, o options) (failed bool) {
+	if o.says {
+		if err := describeRows(ctx, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "bench: -describe:", err)
+			return true
+		}
+		return false
+	}
 	end, err := profileTo(o.profile)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench: -cpuprofile:", err)
@@ -115,9 +125,12 @@ func profileTo(path string) (end func(), err error) {
 	}, nil
 }
 
-// tell prints a figure, and what it has missed.
+// tell prints a figure, and what has to be known of it: that it has missed an aim, or that its value is only what it is at least.
 func tell(f figure) {
 	fmt.Println(f)
+	if f.waiting {
+		fmt.Printf("# WAITING %s: it had not happened when a round ended, the value is less than it is\n", f.name)
+	}
 	for _, aim := range f.missed() {
 		fmt.Printf("# MISSED %s: %s was aimed at\n", f.name, aim)
 	}
@@ -125,7 +138,7 @@ func tell(f figure) {
 
 // run measures a row, and reports whether it could not.
 func (r row) run(l *lab) (failed bool) {
-	l.keep(record.Line{Row: &record.Row{Name: r.name, What: r.what, Peers: r.peers}})
+	l.keep(record.Line{Row: r.recorded()})
 	figures, err := r.measure(l)
 	for _, f := range figures {
 		tell(f)

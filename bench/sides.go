@@ -46,10 +46,13 @@ type taking struct {
 	failed  map[string]error
 }
 
+// peerRounds are those of a row with all peers: the fewest of which a median says something.
+const peerRounds = 3
+
 // each calls one side after another, round after round. A side that fails is left out from then on.
-func (t *taking) each(rounds int, do func(s side) error) error {
+func (t *taking) each(do func(s side) error) error {
 	t.failed = map[string]error{}
-	for range t.lab.roundsOr(rounds) {
+	for range t.lab.roundsOr(peerRounds) {
 		for _, s := range sides() {
 			if !s.offers(t.order) || slices.Contains(t.without, s.name) || t.failed[s.name] != nil {
 				continue

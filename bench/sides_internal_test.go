@@ -13,10 +13,10 @@ import (
 // Each round goes through all sides; one that fails is left out from then on, and noted.
 func TestSidesTakeTheirTurns(t *testing.T) {
 	var kept strings.Builder
-	l := &lab{ctx: t.Context(), record: record.NewWriter(&kept)}
+	l := &lab{ctx: t.Context(), record: record.NewWriter(&kept), rounds: 2}
 	turns := &taking{lab: l, row: "row", order: peers.ByPartition, without: []string{"watermill", racingCooperative}}
 	var took []string
-	err := turns.each(2, func(s side) error {
+	err := turns.each(func(s side) error {
 		took = append(took, s.name)
 		if s.name == "franz_go" {
 			return errors.New("it has ended")
@@ -35,8 +35,8 @@ func TestSidesTakeTheirTurns(t *testing.T) {
 
 func TestOnlySidesWithTheOrderTakePart(t *testing.T) {
 	var took []string
-	turns := &taking{lab: &lab{ctx: t.Context()}, order: peers.ByKey}
-	if err := turns.each(1, func(s side) error { took = append(took, s.name); return nil }); err != nil {
+	turns := &taking{lab: &lab{ctx: t.Context(), rounds: 1}, order: peers.ByKey}
+	if err := turns.each(func(s side) error { took = append(took, s.name); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(took, []string{oursName, parallelConsumerName}) {
@@ -46,8 +46,8 @@ func TestOnlySidesWithTheOrderTakePart(t *testing.T) {
 
 func TestARowWithoutUsHasFailed(t *testing.T) {
 	broken := errors.New("broken")
-	turns := &taking{lab: &lab{ctx: t.Context()}, order: peers.None}
-	err := turns.each(1, func(s side) error {
+	turns := &taking{lab: &lab{ctx: t.Context(), rounds: 1}, order: peers.None}
+	err := turns.each(func(s side) error {
 		if s.name == oursName {
 			return broken
 		}

@@ -9,11 +9,10 @@ import (
 )
 
 const (
-	throughputRounds = 3
-	throughputSlots  = 100
-	throughputNoops  = 2_000_000 // far more than a member has fetched before it begins
-	throughputTime   = 2 * time.Second
-	throughputLimit  = 3 * time.Second // beyond twice the ideal time, then what has been done by then counts
+	throughputSlots = 100
+	throughputNoops = 2_000_000 // far more than a member has fetched before it begins
+	throughputTime  = 2 * time.Second
+	throughputLimit = 3 * time.Second // beyond twice the ideal time, then what has been done by then counts
 )
 
 var perSecond = unit{"tasks/s", true}
@@ -54,7 +53,7 @@ func (l *lab) throughputOf(g *gathered, o peers.Order, task time.Duration) error
 	}
 	w.limit = 2*w.ideal(f) + throughputLimit
 	t := &taking{lab: l, row: g.row, order: o, without: []string{racingCooperative}} // as fast as the other one
-	return t.each(throughputRounds, func(s side) error {
+	return t.each(func(s side) error {
 		done, err := l.sideOutcome(s, w, o, f)
 		if err == nil {
 			g.add(s.name, fmt.Sprintf("_%dms", task.Milliseconds()), perSecond, done.rate())

@@ -8,7 +8,6 @@ import (
 )
 
 const (
-	trafficRounds = 2
 	trafficTask   = 20 * time.Millisecond
 	trafficSettle = 2 * time.Second
 	trafficWatch  = 4 * time.Second
@@ -32,7 +31,7 @@ func traffic(l *lab) ([]figure, error) {
 	}
 	g := gather("traffic")
 	t := &taking{lab: l, row: g.row, order: peers.ByPartition, without: []string{racingCooperative}}
-	err = t.each(trafficRounds, func(s side) error {
+	err = t.each(func(s side) error {
 		st := l.stage(spec{
 			Peer: s.name, Settings: peers.Settings{Order: peers.ByPartition, Slots: partitions, Task: trafficTask}, Sleep: trafficTask,
 		}, f)

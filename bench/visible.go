@@ -13,9 +13,8 @@ import (
 )
 
 const (
-	visibleRounds = 2
-	visibleTasks  = 40
-	visibleTask   = 100 * time.Millisecond
+	visibleTasks = 40
+	visibleTask  = 100 * time.Millisecond
 )
 
 var millis = unit{name: "ms"}
@@ -28,7 +27,7 @@ func visible(l *lab) ([]figure, error) {
 	}
 	g := gather("visible")
 	t := &taking{lab: l, row: g.row, order: peers.ByPartition}
-	err = t.each(visibleRounds, func(s side) error {
+	err = t.each(func(s side) error {
 		late, err := l.visibleOf(s, f)
 		if err == nil {
 			g.add(s.name, "_p50", millis, inMillis(late.at(0.5)))

@@ -34,7 +34,7 @@ func wastePlanned(l *lab) ([]figure, error) {
 	}
 	g := gather("waste_planned")
 	t := &taking{row: "waste_planned", lab: l, order: peers.ByPartition}
-	err = t.each(1, func(s side) error { return wasteOf(l, g, s, f) })
+	err = t.each(func(s side) error { return wasteOf(l, g, s, f) })
 	return g.figures(), err
 }
 

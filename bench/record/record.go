@@ -36,7 +36,6 @@ type Run struct {
 	Kafka    string            `json:"kafka"`
 	Peers    map[string]string `json:"peers,omitempty"` // what a reader has to know of each
 	Modules  map[string]string `json:"modules,omitempty"`
-	Rows     []string          `json:"rows,omitempty"` // all that there are, measured or not
 }
 
 // Row begins the figures of a row: what it has measured before, by an earlier run, no longer counts.
@@ -44,7 +43,6 @@ type Row struct {
 	Name  string `json:"name"`
 	What  string `json:"what"`
 	Peers bool   `json:"peers,omitempty"` // side by side with all peers
-	Later string `json:"later,omitempty"` // what has to exist before it can be measured
 }
 
 // Figure compares this library with one peer. Without a peer it stands alone.
@@ -91,6 +89,15 @@ func (w Writer) Write(l Line) error {
 }
 
 const longestLine = 4 << 20
+
+// Parse reads lines.
+func Parse(from io.Reader) ([]Line, error) {
+	data, err := io.ReadAll(from)
+	if err != nil {
+		return nil, err
+	}
+	return parse(data)
+}
 
 // Read reads all lines of a file. One that does not exist has none.
 func Read(path string) ([]Line, error) {

@@ -10,7 +10,10 @@ import (
 const ours = "evenkeel"
 
 // book is what counts of a file: of each row what was measured last.
-type book struct{ sections []*section }
+type book struct {
+	sections []*section
+	missing  []string // rows of which nothing was measured
+}
 
 // section is a row.
 type section struct {
@@ -18,6 +21,7 @@ type section struct {
 	run     *record.Run // nil where the file does not say it
 	figures []record.Figure
 	absent  []record.Absent
+	stale   []string // why it is out of date
 }
 
 // bookOf keeps the rows in the order in which they came first.

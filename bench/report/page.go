@@ -32,11 +32,12 @@ the rounds of both overlap, so that another run may show it the other way round.
 func (b *book) page() string {
 	var w strings.Builder
 	w.WriteString(preamble)
+	b.outOfDate(&w)
 	b.verdicts(&w)
 	b.misses(&w)
 	b.circumstances(&w)
-	b.rows(&w, "Side by side", func(s *section) bool { return s.Peers && s.Later == "" })
-	b.rows(&w, "By itself, or with one baseline", func(s *section) bool { return !s.Peers && s.Later == "" })
+	b.rows(&w, "Side by side", func(s *section) bool { return s.Peers })
+	b.rows(&w, "By itself, or with one baseline", func(s *section) bool { return !s.Peers })
 	b.places(&w)
 	return w.String()
 }
@@ -176,6 +177,9 @@ func (b *book) rows(w *strings.Builder, title string, which func(*section) bool)
 
 func (s *section) write(w *strings.Builder) {
 	fmt.Fprintf(w, "\n### %s\n\n%s.\n", s.Name, sentence(s.What))
+	for _, why := range s.stale {
+		fmt.Fprintf(w, "\n**Out of date**: %s.\n", strings.TrimSuffix(why, "."))
+	}
 	switch {
 	case len(s.figures) == 0:
 		w.WriteString("\nIt was not measured.\n")
@@ -194,31 +198,11 @@ func (s *section) write(w *strings.Builder) {
 	}
 }
 
-// places are the rows that cannot be measured yet.
+// places are the rows that nobody has measured.
 func (b *book) places(w *strings.Builder) {
-	w.WriteString("\n## Not measured\n\n")
-	for _, s := range b.sections {
-		if s.Later != "" {
-			fmt.Fprintf(w, "- `%s`: %s. Not measured: %s.\n", s.Name, s.What, s.Later)
-		}
+	if len(b.missing) > 0 {
+		fmt.Fprintf(w, "\n## Not measured\n\nIn none of the runs that were kept: %s. `make bench-report RUN=name` measures one.\n", strings.Join(b.missing, ", "))
 	}
-	if names := b.missing(); len(names) > 0 {
-		fmt.Fprintf(w, "- In none of the runs that were kept: %s. `make bench-report RUN=name` measures one.\n", strings.Join(names, ", "))
-	}
-}
-
-// missing are the rows that the latest run knows and nobody has measured.
-func (b *book) missing() (names []string) {
-	runs := b.runs()
-	if len(runs) == 0 {
-		return nil
-	}
-	for _, name := range runs[len(runs)-1].Rows {
-		if !slices.ContainsFunc(b.sections, func(s *section) bool { return s.Name == name }) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 func sentence(text string) string {

@@ -15,12 +15,23 @@ import (
 	"github.com/evenkeel-go/evenkeel/bench/record"
 )
 
-// sample has a row with peers, one by itself, one that has failed and one that is to come; the first one was measured twice.
+// today is what the rows are now: one measures something else, one is no more, one is new, and a peer takes part in another form.
+func today() []record.Line {
+	return []record.Line{
+		{Run: &record.Run{Peers: map[string]string{"evenkeel": "ours", "other": "a faster peer"}}},
+		{Row: &record.Row{Name: "speed", What: "from here to there", Peers: true}},
+		{Row: &record.Row{Name: "alone", What: "y"}},
+		{Row: &record.Row{Name: "broken", What: "from here to there"}},
+		{Row: &record.Row{Name: "unknown", What: "z"}},
+	}
+}
+
+// sample has a row with peers, one by itself, one that has failed and one that is no more; the first one was measured twice.
 func sample() []record.Line {
 	run := func(day int) record.Line {
 		return record.Line{Run: &record.Run{
 			Began: time.Date(2026, 5, day, 12, 0, 0, 0, time.UTC), Command: "go run .", CPU: "a CPU", Cores: 2, MemoryMB: 4096, Load: 0.5, OS: "Linux",
-			Go: "go1.26", Kafka: "4.4.0", Peers: map[string]string{"evenkeel": "ours", "other": "a peer"}, Modules: map[string]string{"m": "v1"}, Rows: []string{"speed", "unknown"},
+			Go: "go1.26", Kafka: "4.4.0", Peers: map[string]string{"evenkeel": "ours", "other": "a peer"}, Modules: map[string]string{"m": "v1"},
 		}}
 	}
 	row := func(name string, peers bool) record.Line {
@@ -39,25 +50,17 @@ func sample() []record.Line {
 		{Absent: &record.Absent{Row: "speed", Peer: "fourth", Why: "it has ended\nwith a stack"}},
 		row("broken", false),
 		{Absent: &record.Absent{Row: "broken", Why: "no broker"}},
-		{Row: &record.Row{Name: "later", What: "what it will be", Later: "it comes"}},
+		row("gone", false),
 	}
 }
 
 func written(t *testing.T) (page string, folder string) {
 	t.Helper()
 	folder = t.TempDir()
-	from := filepath.Join(folder, "results.jsonl")
-	var text bytes.Buffer
-	w := record.NewWriter(&text)
-	for _, l := range sample() {
-		if err := w.Write(l); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(from, text.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := write(from, folder); err != nil {
+	from, now := filepath.Join(folder, "results.jsonl"), filepath.Join(folder, "now.jsonl")
+	save(t, from, sample())
+	save(t, now, today())
+	if err := write(from, folder, now); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(filepath.Join(folder, "benchmarks.md"))
@@ -65,6 +68,20 @@ func written(t *testing.T) (page string, folder string) {
 		t.Fatal(err)
 	}
 	return string(data), folder
+}
+
+func save(t *testing.T, path string, lines []record.Line) {
+	t.Helper()
+	var text bytes.Buffer
+	w := record.NewWriter(&text)
+	for _, l := range lines {
+		if err := w.Write(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestThePageHasWhatWasMeasuredLast(t *testing.T) {
@@ -78,18 +95,20 @@ func TestThePageHasWhatWasMeasuredLast(t *testing.T) {
 		"| `alone_x` | 3 (2..4) | s | none |  |  | missed: a value of at most 1 |\n",
 		"- [alone](#alone): `alone_x` is 3 s, a value of at most 1 was aimed at\n",
 		"### broken\n\nFrom here to there.\n\nIt was not measured.\n\nWithout the rest of it: no broker\n",
-		"- In none of the runs that were kept: unknown.",
-		"- `later`: what it will be. Not measured: it comes.\n",
+		"In none of the runs that were kept: unknown.",
+		"as each of them says: [speed](#speed), [alone](#alone).\n",
+		"From here to there.\n\n**Out of date**: `other` took part as: a peer.\n",
+		"X.\n\n**Out of date**: it measures something else today: y.\n",
 		"![speed](benchmarks/speed.svg)",
 		"- a CPU, 2 cores, 4,100 MB of memory, Linux\n",
 		"- 1 May 2026, 12:00 UTC, at commit `unknown`, with `go run .` in bench/, the machine at a load of 0.5 before: alone\n",
-		"- 2 May 2026, 12:00 UTC, at commit `unknown`, with `go run .` in bench/, the machine at a load of 0.5 before: speed, broken, later\n",
+		"- 2 May 2026, 12:00 UTC, at commit `unknown`, with `go run .` in bench/, the machine at a load of 0.5 before: speed, broken\n",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q:\n%s", want, page)
 		}
 	}
-	for _, not := range []string{"forgotten", "with a stack"} {
+	for _, not := range []string{"forgotten", "with a stack", "gone"} {
 		if strings.Contains(page, not) {
 			t.Errorf("the page has %q", not)
 		}
@@ -142,7 +161,7 @@ func TestChartsOfAnotherReportAreRemoved(t *testing.T) {
 	if err := os.WriteFile(old, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := write(filepath.Join(folder, "results.jsonl"), folder); err != nil {
+	if err := write(filepath.Join(folder, "results.jsonl"), folder, ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
@@ -151,7 +170,7 @@ func TestChartsOfAnotherReportAreRemoved(t *testing.T) {
 }
 
 func TestNothingMeasuredIsNoReport(t *testing.T) {
-	if err := write(filepath.Join(t.TempDir(), "none"), t.TempDir()); err == nil {
+	if err := write(filepath.Join(t.TempDir(), "none"), t.TempDir(), ""); err == nil {
 		t.Error("no error")
 	}
 }
