@@ -69,10 +69,6 @@ func (s *story) awake(process string, from, to time.Duration) time.Duration {
 	return max(d, 0)
 }
 
-func (s *story) faulty(at time.Duration) bool {
-	return slices.ContainsFunc(s.faults, func(f fault) bool { return f.begin <= at && at <= f.end })
-}
-
 // weather is which faults there are at a time, or are felt still.
 type weather struct {
 	cluster bool

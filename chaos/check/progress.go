@@ -83,7 +83,7 @@ func (r *Report) latenesses() {
 		if r.story.settled != far {
 			r.holds(ok, where{rule: "L3", at: x.end, of: &m}, "%s %d@%d has finished and is committed by nobody", m.group, m.partition, m.offset)
 		}
-		if !ok || x.cancel < x.end || !quiet(x.end) {
+		if !ok || x.cancel < x.end || !quiet(x) {
 			r.Exempt["L3"]++
 			continue
 		}
@@ -94,22 +94,27 @@ func (r *Report) latenesses() {
 	slices.Sort(r.Lateness)
 }
 
-// settling is how long after a change a group is not stable yet.
-const settling = 8 * time.Second
+// settling is how long after a round, or a change of the cluster, a group is not stable yet, and unsettling how long before.
+const (
+	settling   = 3 * time.Second
+	unsettling = 2 * time.Second
+)
 
-// quiet says whether nothing has changed around a time.
-func (s *story) quiet() func(time.Duration) bool {
-	var changes []time.Duration
+// quiet says whether the group of a run was stable around its end: no member of it began or ended a session, no fault of anybody was felt, for
+// it may keep a round from being completed, and the process was not about to stop.
+func (s *story) quiet() func(*run) bool {
+	rounds := map[string][]time.Duration{}
 	for _, e := range s.events {
-		switch e.Kind {
-		case ledger.Fault, ledger.Calm, ledger.Spawned, ledger.Gone, ledger.Stopping, ledger.Grown, ledger.Assigned, ledger.Session:
-			changes = append(changes, e.At)
-		default:
+		if e.Kind == ledger.Assigned || e.Kind == ledger.Session {
+			rounds[e.Group] = append(rounds[e.Group], e.At)
 		}
 	}
-	return func(at time.Duration) bool {
-		i, _ := slices.BinarySearch(changes, at-settling)
-		return (i == len(changes) || changes[i] > at+2*time.Second) && !s.faulty(at)
+	return func(x *run) bool {
+		from, to := x.end-settling, x.end+unsettling
+		i, _ := slices.BinarySearch(rounds[x.group], from)
+		stable := i == len(rounds[x.group]) || rounds[x.group][i] > to
+		asked, stops := s.stops[x.process]
+		return stable && (!stops || asked > to) && s.unplanned(from) == nil && s.unplanned(to) == nil
 	}
 }
 
