@@ -63,6 +63,7 @@ var plantedSafety = []plant{
 		t.tell(1505*ms, "B.1", ledger.Answered, func(e *ledger.Event) { e.Offset = 4 })
 	}},
 	{"S3", "a commit of the former owner", "has take-over count 1 after 2", func(t *tale) { t.stored(1600*ms, 7, 1, 4) }},
+	{"S3", "a commit of the former owner before the next one has stored any", "A.1 has stored a commit of g 0 at 3, and B.1 had begun to claim it", func(t *tale) { t.stored(1315*ms, 7, 1, 3) }},
 	{"S3", "two owners of one take-over", "take-over 2 of g 0 has two owners", func(t *tale) { t.stored(1600*ms, 9, 2, 4) }},
 	{"S4", "a start of what is below the commit", "starts g 0@2, which was committed as finished before its claim", func(t *tale) { t.run("B.1", 9, 2, "x", 1350*ms, 1390*ms) }},
 	{"S4", "a start of what is in the map", "starts g 0@2, which was committed as finished before its claim", func(t *tale) {

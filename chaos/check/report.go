@@ -16,7 +16,7 @@ import (
 var Rules = []struct{ ID, Text string }{
 	{"S1", "nothing is lost: each message has a run that succeeded"},
 	{"S2", "a commit says finished only of what has finished by then, below its offset and in its map, and none goes back but a late one, which is mended"},
-	{"S3", "no commit of a former owner is stored: the take-over count of a partition does not fall, and each has one owner"},
+	{"S3", "no commit of a former owner is stored once another process claims the partition; the take-over count does not fall, and each has one owner"},
 	{"S4", "what was committed as finished when a claim began is not started by it"},
 	{"S5", "runs of a key (or partition) do not overlap in a process, and come in order"},
 	{"S6", "a message that has succeeded runs again only where a fault explains it"},
@@ -108,7 +108,7 @@ func Check(b *ledger.Book) *Report {
 		story: read(b), late: map[*ledger.Event]bool{},
 	}
 	for _, f := range []func(){
-		r.count, r.losses, r.prefixes, r.answered, r.stamps, r.resumes, r.overlaps, r.inversions, r.repeats, r.texts, r.interruptions,
+		r.count, r.losses, r.prefixes, r.answered, r.stamps, r.takeovers, r.resumes, r.overlaps, r.inversions, r.repeats, r.texts, r.interruptions,
 		r.releases, r.dwells, r.partings, r.progress, r.partitions, r.latenesses, r.stops, r.causes, r.rest, r.unlatched, r.level, r.crashes,
 	} {
 		f()

@@ -112,6 +112,30 @@ func (r *Report) stamps() {
 	}
 }
 
+// takeovers wants nothing to be stored of who had a partition before, once another process has begun to claim it (S3): also before that one
+// has stored anything.
+func (r *Report) takeovers() {
+	held := r.story.held()
+	for at, list := range r.story.stored {
+		of := map[uint64]string{} // the process of each owner: who claimed the partition when it was first seen
+		for _, e := range list {
+			owner := state(e).Stamp.Owner
+			begun := slices.IndexFunc(held[at], func(c claim) bool { return c.wall > e.Wall-int64(time.Millisecond) })
+			if begun < 0 {
+				begun = len(held[at])
+			}
+			if owner == 0 || begun == 0 {
+				continue
+			}
+			now, m := held[at][begun-1].process, message{at, e.Offset}
+			if of[owner] == "" {
+				of[owner] = now
+			}
+			r.holds(of[owner] == now, where{rule: "S3", at: e.At, of: &m}, "%s has stored a commit of %s %d at %d, and %s had begun to claim it", of[owner], at.group, at.partition, e.Offset, now)
+		}
+	}
+}
+
 // ghost says that a commit is one that its member had given up unanswered, and was stored all the same, after later ones of the same owner. It
 // counts them. The owner has to mend it: what it stores next is no older than what was overwritten.
 func (r *Report) ghost(at place, list []ledger.Event, i int) bool {

@@ -41,6 +41,7 @@ func (r *run) counts() time.Duration { return min(r.cancel, r.end) }
 
 // claim is the time of a process with a place.
 type claim struct {
+	process    string
 	begin, end time.Duration
 	wall       int64 // of the begin
 	let        bool  // it was let go, and has not ended with its process
@@ -169,7 +170,7 @@ func (x *indexer) finish(e ledger.Event) {
 func (x *indexer) claim(e ledger.Event) {
 	at := seat{e.Member, placeOf(e)}
 	if e.Kind == ledger.Claimed {
-		x.claims[at] = append(x.claims[at], claim{begin: e.At, end: far, wall: e.Wall})
+		x.claims[at] = append(x.claims[at], claim{process: e.Member, begin: e.At, end: far, wall: e.Wall})
 		return
 	}
 	if n := len(x.claims[at]); n > 0 {
