@@ -8,65 +8,67 @@ import (
 	"github.com/evenkeel-go/evenkeel/chaos/ledger"
 )
 
+var allowed = []plant{
+	{"S5", "two keys of a partition at once, by key", "", func(*tale) {}},
+	{"S5", "a partition in turn", "", (*tale).inTurn},
+	{"S5", "a key at once and backwards, in no order", "", func(t *tale) {
+		t.order = "none"
+		t.change(at(310*ms), move(150*ms))
+	}},
+	{"S5", "messages without a key at once and backwards", "", func(t *tale) {
+		t.change(at(310*ms), move(150*ms))
+		t.change(func(e ledger.Event) bool { return e.Key != "" }, func(e *ledger.Event) { e.Key = "" })
+	}},
+	{"G12", "a member that was cut off, until its lease is over", "", func(t *tale) {
+		together(3000 * ms)(t)
+		t.hit("cut", ledger.OfMember, "A.1", 1000*ms, 3450*ms)
+	}},
+	{"G12", "a member that was removed, until its next heartbeat", "", func(t *tale) {
+		together(2400 * ms)(t)
+		t.hit("expel", ledger.OfMember, "A.1", 1000*ms, 1010*ms)
+	}},
+	{"L1", "a claim that lets go late", "", func(t *tale) { t.change(at(1010*ms), func(e *ledger.Event) { e.Took = 2900 * ms }) }},
+	{"L1", "a claim of a frozen process", "", func(t *tale) {
+		t.change(at(1010*ms), func(e *ledger.Event) { move(5010 * ms)(e); e.Took = 4900 * ms })
+		t.change(of(ledger.Stopped, "A.1"), move(5100*ms))
+		t.change(of(ledger.Gone, "A.1"), move(5200*ms))
+		t.hit("freeze", ledger.OfMember, "A.1", 1500*ms, 4500*ms)
+	}},
+	{"L1b", "a partition that nobody has for a while", "", func(t *tale) { t.shift(1300*ms, 15_600*ms) }},
+	{"L2", "a pause", "", func(t *tale) { t.shift(12_000*ms, 19*time.Second) }},
+	{"L3", "a commit that is a bit late", "", func(t *tale) { t.change(at(12_110*ms), move(13_350*ms)) }},
+	{"L4", "a stop", "", stopsAt(25_900 * ms)},
+	{"L4", "a stop while the network is cut", "", func(t *tale) {
+		stopsAt(29_900 * ms)(t)
+		t.hit("cut", ledger.OfMember, "B.1", 21_000*ms, 29_000*ms)
+	}},
+	{"L4", "a stop of a frozen process", "", func(t *tale) {
+		stopsAt(34_000 * ms)(t)
+		t.hit("freeze", ledger.OfMember, "B.1", 22_500*ms, 27_500*ms)
+	}},
+	{"L4", "a member that leaves while another one is cut off", "", func(t *tale) {
+		t.shift(50*ms, 10*time.Second)
+		t.shift(11_300*ms, time.Second)
+		t.hit("cut", ledger.OfMember, "B.1", 11_000*ms, 12_000*ms)
+	}},
+	{"L4", "a member that leaves, and the only other one has just come", "", func(t *tale) {
+		t.shift(50*ms, 10*time.Second)
+		t.shift(11_300*ms, time.Second)
+		t.change(of(ledger.Spawned, "B.1"), move(8000*ms))
+	}},
+	{"L6", "a pause that ends", "", func(t *tale) { t.paused(7500 * ms) }},
+	{"L7", "what rises by chance", "", rises(func(u *ledger.Usage, d float64) {
+		u.Heap += int64(d * 2.8 * (1 << 20))
+		u.RSS += int64(d * 15 * (1 << 20))
+		u.Goroutines += int(d * 28)
+		u.Files += int(d * 9)
+		u.Lag += int64(d * 95)
+	})},
+}
+
 // What lies within a bound is no violation, however near to it.
 func TestWhatIsAllowedHolds(t *testing.T) {
-	for _, test := range []plant{
-		{"S5", "two keys of a partition at once, by key", "", func(*tale) {}},
-		{"S5", "a partition in turn", "", (*tale).inTurn},
-		{"S5", "a key at once and backwards, in no order", "", func(t *tale) {
-			t.order = "none"
-			t.change(at(310*ms), move(150*ms))
-		}},
-		{"S5", "messages without a key at once and backwards", "", func(t *tale) {
-			t.change(at(310*ms), move(150*ms))
-			t.change(func(e ledger.Event) bool { return e.Key != "" }, func(e *ledger.Event) { e.Key = "" })
-		}},
-		{"G12", "a member that was cut off, until its lease is over", "", func(t *tale) {
-			together(3000 * ms)(t)
-			t.hit("cut", ledger.OfMember, "A.1", 1000*ms, 3450*ms)
-		}},
-		{"G12", "a member that was removed, until its next heartbeat", "", func(t *tale) {
-			together(2400 * ms)(t)
-			t.hit("expel", ledger.OfMember, "A.1", 1000*ms, 1010*ms)
-		}},
-		{"L1", "a claim that lets go late", "", func(t *tale) { t.change(at(1010*ms), func(e *ledger.Event) { e.Took = 2900 * ms }) }},
-		{"L1", "a claim of a frozen process", "", func(t *tale) {
-			t.change(at(1010*ms), func(e *ledger.Event) { move(5010 * ms)(e); e.Took = 4900 * ms })
-			t.change(of(ledger.Stopped, "A.1"), move(5100*ms))
-			t.change(of(ledger.Gone, "A.1"), move(5200*ms))
-			t.hit("freeze", ledger.OfMember, "A.1", 1500*ms, 4500*ms)
-		}},
-		{"L1b", "a partition that nobody has for a while", "", func(t *tale) { t.shift(1300*ms, 15_600*ms) }},
-		{"L2", "a pause", "", func(t *tale) { t.shift(12_000*ms, 19*time.Second) }},
-		{"L3", "a commit that is a bit late", "", func(t *tale) { t.change(at(12_110*ms), move(13_350*ms)) }},
-		{"L4", "a stop", "", stopsAt(25_900 * ms)},
-		{"L4", "a stop while the network is cut", "", func(t *tale) {
-			stopsAt(29_900 * ms)(t)
-			t.hit("cut", ledger.OfMember, "B.1", 21_000*ms, 29_000*ms)
-		}},
-		{"L4", "a stop of a frozen process", "", func(t *tale) {
-			stopsAt(34_000 * ms)(t)
-			t.hit("freeze", ledger.OfMember, "B.1", 22_500*ms, 27_500*ms)
-		}},
-		{"L4", "a member that leaves while another one is cut off", "", func(t *tale) {
-			t.shift(50*ms, 10*time.Second)
-			t.shift(11_300*ms, time.Second)
-			t.hit("cut", ledger.OfMember, "B.1", 11_000*ms, 12_000*ms)
-		}},
-		{"L4", "a member that leaves, and the only other one has just come", "", func(t *tale) {
-			t.shift(50*ms, 10*time.Second)
-			t.shift(11_300*ms, time.Second)
-			t.change(of(ledger.Spawned, "B.1"), move(8000*ms))
-		}},
-		{"L6", "a pause that ends", "", func(t *tale) { t.paused(7500 * ms) }},
-		{"L7", "what rises by chance", "", rises(func(u *ledger.Usage, d float64) {
-			u.Heap += int64(d * 2.8 * (1 << 20))
-			u.RSS += int64(d * 15 * (1 << 20))
-			u.Goroutines += int(d * 28)
-			u.Files += int(d * 9)
-			u.Lag += int64(d * 95)
-		})},
-	} {
+	for _, test := range allowed {
 		history := sound()
 		test.spoil(history)
 		if r := history.check(); slices.Contains(r.Broken(), test.rule) || r.Checked[test.rule] == 0 {
@@ -75,9 +77,17 @@ func TestWhatIsAllowedHolds(t *testing.T) {
 	}
 }
 
-// A new generation needs a reason in its own group. The bounds of the group: session and rebalance timeout 1 s.
-func TestWhatExplainsARebalance(t *testing.T) {
-	const when = 30 * time.Second
+// when a new generation is heard of.
+const when = 30 * time.Second
+
+// explanation is something that happens around that time.
+type explanation struct {
+	what     string
+	explains bool
+	tell     func(*tale)
+}
+
+func explanations() []explanation {
 	session := func(at time.Duration, text, err string) func(*tale) {
 		return func(t *tale) {
 			t.tell(at, "B.1", ledger.Session, func(e *ledger.Event) { e.Text, e.Err = text, err })
@@ -89,11 +99,7 @@ func TestWhatExplainsARebalance(t *testing.T) {
 	tell := func(before time.Duration, k ledger.Kind, text string) func(*tale) {
 		return func(t *tale) { t.tell(when-before, "C.1", k, said(text)) }
 	}
-	for _, test := range []struct {
-		what     string
-		explains bool
-		tell     func(*tale)
-	}{
+	return []explanation{
 		{"nothing", false, func(*tale) {}},
 		{"a process that comes", true, tell(4900*ms, ledger.Spawned, "")},
 		{"a process that came before", false, tell(5100*ms, ledger.Spawned, "")},
@@ -122,7 +128,12 @@ func TestWhatExplainsARebalance(t *testing.T) {
 		{"a node that is paused", false, fault("pause-node", ledger.OfCluster, 3*time.Second)},
 		{"brokers that restart", false, fault("roll-brokers", ledger.OfCluster, 10*time.Second)},
 		{"a planned change that is none of the group's", false, fault("add-partitions", ledger.Planned, 3*time.Second)},
-	} {
+	}
+}
+
+// A new generation needs a reason in its own group. The bounds of the group: session and rebalance timeout 1 s.
+func TestWhatExplainsARebalance(t *testing.T) {
+	for _, test := range explanations() {
 		history := sound()
 		history.shift(20*time.Second, 30*time.Second) // the end
 		test.tell(history)
