@@ -8,23 +8,28 @@ import (
 	"github.com/IBM/sarama"
 
 	"github.com/evenkeel-go/evenkeel/handler"
+	"github.com/evenkeel-go/evenkeel/internal/commit"
 	"github.com/evenkeel-go/evenkeel/internal/link"
 )
 
-// A member that stops and waits for its tasks drains meanwhile: it stays a member, starts nothing more, and others have at once what is idle.
+// A member that stops and waits for its tasks, or for what has ended to be stored, drains meanwhile: it stays a member, starts nothing more, and others have at once what is idle.
 // What is busy follows as its task ends. When nothing runs any more and what has ended is stored, or the grace is over, it stops as any other.
 
-// drains says that this member does so. It does not where it waits for no task, or its group plans in another way.
-func (m *membership) drains() bool {
-	p := m.plan
-	return m.alone && p.HoldLimit > 0 && !p.StopCancelFirst && p.StopGrace > 0
-}
+// mayDrain says that the group plans in a way that lets a member do so.
+func (m *membership) mayDrain() bool { return m.alone && m.plan.HoldLimit > 0 && m.plan.StopGrace > 0 }
+
+// drains says that this member does so for its tasks. Where the plan cancels them first, it waits for none.
+func (m *membership) drains() bool { return m.mayDrain() && !m.plan.StopCancelFirst }
 
 // willDrain decides, once Run's context has ended, whether the member drains.
 func (m *membership) willDrain() bool {
 	m.decide.Do(func() {
 		m.stopBy() // begins now
-		m.decided = m.drains() && m.works()
+		if m.works() {
+			m.decided = m.drains()
+		} else {
+			m.decided = m.mayDrain() && m.owes()
+		}
 	})
 	return m.decided
 }
@@ -69,6 +74,16 @@ func (m *membership) awaitDrained(ctx context.Context) {
 func (m *membership) works() bool {
 	s := m.tasks.Status()
 	return s.Running > s.Stray
+}
+
+// owes says that a result waits for a session that has not begun: its task has ended in or after one that is over, whose generation the broker
+// may refuse by now. Who stops then without another session throws the result away.
+func (m *membership) owes() bool {
+	live := m.liveSession()
+	return m.commits.UnansweredOf(func(by commit.Owner) bool {
+		o, own := by.(*owner)
+		return own && o.session != live
+	}) > 0
 }
 
 // stopBy is the end of the grace of a stop that has begun. The first to ask sets it.

@@ -82,3 +82,41 @@ func TestADrainWaitsForTheCommits(t *testing.T) {
 		})
 	}
 }
+
+// What has ended between two sessions is stored by the next one, if its own generation is over: who stops then needs that one. In a session the
+// claim waits for the answer.
+func TestWhatIsNotStoredIsAReasonToDrain(t *testing.T) {
+	waits := config.Input{Expected: time.Minute, StopGrace: time.Hour}
+	for name, test := range map[string]struct {
+		in                         config.Input
+		runs, stored, live, drains bool
+	}{
+		"between two sessions, not stored":              {in: waits, drains: true},
+		"between two sessions, stored":                  {in: waits, stored: true},
+		"between two sessions, running":                 {in: waits, runs: true, drains: true},
+		"in the session, not stored":                    {in: waits, live: true},
+		"not stored, where tasks are cancelled at once": {in: config.Input{Expected: time.Hour}, drains: true},
+		"running, where tasks are cancelled at once":    {in: config.Input{Expected: time.Hour}, runs: true},
+		"not stored, where nothing keeps a partition":   {in: config.Input{Expected: time.Minute, HoldLimit: config.NoHold}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := beginLed(t, test.in)
+			l.answers.Store(test.stored)
+			if !test.live {
+				l.m.EndSession()
+			}
+			if !test.runs {
+				l.finish()
+			}
+			synctest.Wait()
+			time.Sleep(time.Second)
+			if l.m.Works() != test.runs {
+				t.Fatalf("%s: works is %v", name, l.m.Works())
+			}
+			l.stop()
+			if drains := l.m.WillDrain(); drains != test.drains {
+				t.Errorf("%s: drains %v, want %v", name, drains, test.drains)
+			}
+		})
+	}
+}

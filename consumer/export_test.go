@@ -94,6 +94,7 @@ func (m *Member) Told(err error) bool                          { return m.m.told
 func (m *Member) Tasks() *handler.GroupHandler                 { return m.m.tasks }
 func (m *Member) Dismiss()                                     { m.m.dismiss() }
 func (m *Member) SetStopping()                                 { m.m.watched.enter(StateStopping) }
+func (m *Member) WillDrain() bool                              { return m.m.willDrain() }
 func (m *Member) Stopped()                                     { m.m.stopped(nil) }
 
 // WatchTopics watches the topics of a session until it ends, and returns why.

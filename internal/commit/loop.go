@@ -97,11 +97,14 @@ func (l *Loop) Claim(o Owner, topic string, partition int32) *Claim {
 }
 
 // Unanswered is how many claims have handed an offset over of which nobody knows yet whether it is stored.
-func (l *Loop) Unanswered() (n int) {
+func (l *Loop) Unanswered() int { return l.UnansweredOf(func(Owner) bool { return true }) }
+
+// UnansweredOf is Unanswered for claims whose owner matches.
+func (l *Loop) UnansweredOf(match func(Owner) bool) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.held {
-		if (c.due || c.sending) && !c.again {
+		if (c.due || c.sending) && !c.again && match(c.owner) {
 			n++
 		}
 	}

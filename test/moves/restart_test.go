@@ -169,3 +169,44 @@ func TestAStopWithoutAGraceDoesNotDrain(t *testing.T) {
 		g.WantAtMost(1, kit.Assigned)
 	}, everywhere()...)
 }
+
+type rebalanceHook func(consumer.Rebalance)
+
+func (f rebalanceHook) OnRebalance(r consumer.Rebalance) { f(r) }
+
+// A task ends while its member is between two sessions, so that the broker refuses its commit when the round has gone by; the stop comes before
+// the next session, which would have stored it. The result is stored all the same, also where running tasks would be cancelled at once.
+func TestAStopBetweenARoundAndItsSessionLosesNoResult(t *testing.T) {
+	for name, grace := range map[string]time.Duration{"waits": time.Minute, "cancels": 0} {
+		t.Run(name, func(t *testing.T) {
+			kit.Each(t, func(t *testing.T, s kit.Setting) {
+				g := group(t, s, 2)
+				if g.Input.StopGrace = grace; grace == 0 {
+					g.Input.Expected = time.Hour // of which the plan waits for none
+				}
+				gate, stop := kit.NewGate(), make(chan struct{})
+				a := g.Start("a", gate.Hold, func(c *consumer.Config) {
+					c.Hooks = append(c.Hooks, rebalanceHook(func(r consumer.Rebalance) {
+						if r.Generation != 2 {
+							return
+						}
+						gate.Open()
+						<-stop // the session does not begin before
+						time.Sleep(100 * time.Millisecond)
+					}))
+				})
+				g.ProduceTo(0, 1)
+				g.UntilSeen(1, kit.Started, kit.By("a"))
+				g.Start("b", lasts(0))
+				g.Until("its commit is answered", func() bool { // under the cooperative protocol its session has gone on
+					return g.Count(kit.Refused, kit.By("a")) > 0 || !s.Eager && g.Count(kit.Committed, kit.AtOffset(1)) > 0
+				})
+				a.BeginStop()
+				close(stop)
+				a.AwaitStop()
+				g.UntilAllHandled()
+				wantUninterrupted(g, 1)
+			}, everywhere()...)
+		})
+	}
+}
