@@ -219,8 +219,8 @@ func TestAFaultExplains(t *testing.T) {
 func TestAMissedGenerationExplains(t *testing.T) {
 	history := sound()
 	history.neverStored()
-	history.tell(110*ms, "B.1", ledger.Assigned, generation(1))
-	history.change(at(1300*ms), generation(3))
+	history.tell(600*ms, "A.1", ledger.Assigned, generation(3)) // the one that has finished it
+	history.change(at(1300*ms), generation(4))
 	history.run("B.1", 9, 1, "y", 1350*ms, 1390*ms)
 	if r := history.check(); len(r.Violations) > 0 || r.Repeats["a generation was missed"] != 1 {
 		t.Errorf("%v, repeats %v", r.Violations, r.Repeats)

@@ -19,10 +19,11 @@ type fault struct {
 // felt is until when the effects of a fault may last.
 func (f fault) felt() time.Duration { return min(f.end, far-aftermath) + aftermath }
 
-// disturbedBy returns the fault that hits a process or all of them within a time, nil for none. A fault is felt for a while after its end.
+// disturbedBy returns the fault that hits the membership or the commits of a process, or of all of them, within a time, nil for none. A fault is
+// felt for a while after its end. Another leader of a topic touches neither.
 func (s *story) disturbedBy(process string, from, to, felt time.Duration) *fault {
 	i := slices.IndexFunc(s.faults, func(f fault) bool {
-		mine := f.class == ledger.OfCluster || f.class == ledger.OfMember && f.process == process
+		mine := f.class == ledger.OfCluster && f.name != "move-leaders" || f.class == ledger.OfMember && f.process == process
 		return mine && f.begin <= to && (f.end == far || f.end+felt >= from)
 	})
 	if i < 0 {
@@ -58,6 +59,17 @@ func (s *story) undisturbed(from, to, felt time.Duration) time.Duration {
 		covered = max(covered, end)
 	}
 	return max(d, 0)
+}
+
+// hit is how many processes a fault hit, or is felt in, within a time.
+func (s *story) hit(from, to time.Duration) int {
+	processes := map[string]bool{}
+	for _, f := range s.faults {
+		if f.class == ledger.OfMember && f.begin <= to && f.felt() >= from {
+			processes[f.process] = true
+		}
+	}
+	return len(processes)
 }
 
 // awake is how much of a time a process was not frozen.

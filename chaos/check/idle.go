@@ -27,6 +27,7 @@ type idles struct {
 	desks map[place]*desk
 	open  map[call]*desk // of the runs that go on
 	busy  map[seat]int   // how many of a process in a group
+	void  map[call]bool  // of the open ones: they were cancelled, and what they return does not count
 	alive map[string]bool
 	next  time.Duration // of the next glance
 }
@@ -34,7 +35,7 @@ type idles struct {
 // partitions wants something to begin within 30 s of a message, or of the end of what ran last, on each partition by itself: a group that
 // gets on hides one that does not (L2b). A planned change excuses nothing.
 func (r *Report) partitions() {
-	w := &idles{Report: r, desks: map[place]*desk{}, open: map[call]*desk{}, busy: map[seat]int{}, alive: map[string]bool{}}
+	w := &idles{Report: r, desks: map[place]*desk{}, open: map[call]*desk{}, busy: map[seat]int{}, void: map[call]bool{}, alive: map[string]bool{}}
 	for i, e := range r.story.events {
 		if i == 0 {
 			w.next = e.At
@@ -76,6 +77,8 @@ func (w *idles) take(e ledger.Event) {
 		d.running++
 		w.open[call{e.Member, e.Call}] = d
 		w.busy[seatIn(e)]++
+	case ledger.Canceled:
+		w.void[call{e.Member, e.Call}] = true
 	case ledger.Ended:
 		w.end(e)
 	case ledger.Claimed:
@@ -102,9 +105,10 @@ func (w *idles) end(e ledger.Event) {
 	delete(w.open, id)
 	d.running--
 	w.busy[seatIn(e)]--
-	if e.Err == "" {
+	if e.Err == "" && e.Text != ledger.Late && !w.void[id] {
 		delete(d.waiting, e.Offset)
 	}
+	delete(w.void, id)
 	if len(d.waiting) == 0 {
 		d.idle, d.owed = 0, 0
 	}

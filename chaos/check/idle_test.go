@@ -127,6 +127,20 @@ func TestEachBeginCounts(t *testing.T) {
 	}
 }
 
+// What a cancelled run returns is dropped: the message still waits.
+func TestACancelledRunIsNoAnswer(t *testing.T) {
+	history := sound()
+	history.beside(func(t *tale) {
+		t.sent(20*second, 0)
+		t.run("B.1", 49, 0, "x", 21*second, 25*second)
+		t.tell(22*second, "B.1", ledger.Canceled, func(e *ledger.Event) { e.Call, e.Key = 49, "x" })
+		t.run("B.1", 50, 0, "x", 70*second, 70_100*ms)
+	})
+	if r := history.check(); !slices.Contains(r.Broken(), "L2b") {
+		t.Errorf("%v", r.Violations)
+	}
+}
+
 // A ledger that does not say what was sent proves nothing.
 func TestWithoutMessagesNothingIsSaidOfPartitions(t *testing.T) {
 	history := sound()

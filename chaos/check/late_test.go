@@ -11,18 +11,19 @@ import (
 func TestALateCommitIsMended(t *testing.T) {
 	for name, test := range map[string]struct {
 		owner    uint64
-		given    bool
+		given    int64 // the offset that was given up, 0 for none
 		mended   bool
 		violated string
 	}{
-		"mended":               {8, true, true, ""},
-		"not mended":           {8, true, false, "S2"},
-		"nothing was given up": {8, false, true, "S2"},
-		"of somebody else":     {7, true, true, "S2"},
+		"mended":                   {8, 3, true, ""},
+		"not mended":               {8, 3, false, "S2"},
+		"nothing was given up":     {8, 0, true, "S2"},
+		"another one was given up": {8, 2, true, "S2"},
+		"of somebody else":         {7, 3, true, "S2"},
 	} {
 		history := sound()
-		if test.given {
-			history.tell(1515*ms, "B.1", ledger.Answered, func(e *ledger.Event) { e.Offset, e.Err, e.Text = 3, "no answer", ledger.Unanswered })
+		if test.given > 0 {
+			history.tell(1515*ms, "B.1", ledger.Answered, func(e *ledger.Event) { e.Offset, e.Err, e.Text = test.given, "no answer", ledger.Unanswered })
 		}
 		history.stored(1520*ms, test.owner, 2, 3)
 		if test.mended {

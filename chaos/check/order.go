@@ -54,8 +54,16 @@ func (s *story) both(a, b *run) time.Duration {
 // explain says for how long two processes may both run what the second one has just begun. Without a fault not for a moment; a member
 // that is cut off until the end of its lease; one that was removed until its next heartbeat.
 func (s *story) explain(first, next *run) Overlap {
-	g := s.groups[first.group]
-	f := s.disturbedBy(first.process, next.begin, next.begin, g.SessionTimeout+g.RebalanceTimeout)
+	a, b := s.explainBy(first.process, first.group, next.begin), s.explainBy(next.process, next.group, next.begin)
+	if b.Bound > a.Bound { // who was removed may have begun after the next owner
+		return b
+	}
+	return a
+}
+
+func (s *story) explainBy(process, group string, at time.Duration) Overlap {
+	g := s.groups[group]
+	f := s.disturbedBy(process, at, at, g.SessionTimeout+g.RebalanceTimeout)
 	switch {
 	case f == nil:
 		return Overlap{Reason: "planned change"}
@@ -160,8 +168,8 @@ func (s *story) why(done, x *run) string {
 	if f := s.unplanned(done.end); f != nil && s.wasRefused(at, done.end, x.begin) {
 		return "commit refused after " + f.name
 	}
-	if s.hasMissed(x, done.end-settling) {
-		return "a generation was missed" // as documented: nobody can tell who had the partition in it
+	if s.hasMissed(at, done.end-missedFor, x.begin) {
+		return "a generation was missed" // as documented: who has finished it cannot tell who had the partition in that
 	}
 	return unexplained
 }
@@ -176,10 +184,13 @@ func (s *story) claimed(at seat, when time.Duration) bool {
 	return slices.ContainsFunc(s.claims[at], func(c claim) bool { return c.begin <= when && when <= c.end })
 }
 
-// hasMissed says whether the process of a run has missed a generation of its group since a time.
-func (s *story) hasMissed(x *run, from time.Duration) bool {
-	at := seat{process: x.process, place: place{group: x.group}}
-	return slices.ContainsFunc(s.missed[at], func(t time.Duration) bool { return from <= t && t <= x.begin })
+// missedFor is how long before the end of a run its process may have missed a generation, so that its commit was not sent.
+const missedFor = 8 * time.Second
+
+// hasMissed says whether a process has missed a generation of its group within a time.
+func (s *story) hasMissed(at seat, from, to time.Duration) bool {
+	missed := s.missed[seat{process: at.process, place: place{group: at.group}}]
+	return slices.ContainsFunc(missed, func(t time.Duration) bool { return from <= t && t <= to })
 }
 
 func (s *story) wasRefused(at seat, from, to time.Duration) bool {

@@ -64,6 +64,18 @@ var plantedSafety = []plant{
 	}},
 	{"S3", "a commit of the former owner", "has take-over count 1 after 2", func(t *tale) { t.stored(1600*ms, 7, 1, 4) }},
 	{"S3", "a commit of the former owner before the next one has stored any", "A.1 has stored a commit of g 0 at 3, and B.1 had begun to claim it", func(t *tale) { t.stored(1315*ms, 7, 1, 3) }},
+	{"S3", "the first commit of the former owner there, after the next one has begun to claim", "A.1 has stored a commit of g 0 at 3, and B.1 had begun to claim it", func(t *tale) {
+		t.drop(func(e ledger.Event) bool { return e.Kind == ledger.Stored && e.At < time.Second })
+		t.stored(1315*ms, 7, 1, 3)
+		other := &tale{partition: 1} // where it is known who that is
+		other.tell(100*ms, "A.1", ledger.Claimed, nil)
+		other.stored(101*ms, 7, 1, 0)
+		other.stored(102*ms, 7, 1, 0)
+		t.events = append(t.events, other.events...)
+	}},
+	{"S3", "a commit that does not say whose it is", "the commit of g 0 at 4 does not say whose it is", func(t *tale) {
+		t.change(at(1510*ms), func(e *ledger.Event) { e.Text = offset.State{Next: 4}.Encode(offset.MaxText) })
+	}},
 	{"S3", "two owners of one take-over", "take-over 2 of g 0 has two owners", func(t *tale) { t.stored(1600*ms, 9, 2, 4) }},
 	{"S4", "a start of what is below the commit", "starts g 0@2, which was committed as finished before its claim", func(t *tale) { t.run("B.1", 9, 2, "x", 1350*ms, 1390*ms) }},
 	{"S4", "a start of what is in the map", "starts g 0@2, which was committed as finished before its claim", func(t *tale) {
@@ -127,10 +139,19 @@ var plantedOrder = []plant{
 	{"S6", "a repeat long after a generation that was missed", "starts g 0@1, which A.1 had finished", func(t *tale) {
 		again(t)
 		t.shift(50*ms, 20*time.Second)
-		t.tell(10*ms, "B.1", ledger.Assigned, generation(1))
-		t.tell(20*ms, "B.1", ledger.Assigned, generation(3))
-		t.change(func(e ledger.Event) bool { return e.Kind == ledger.Assigned && e.At > time.Second }, func(e *ledger.Event) { e.Generation += 2 })
-		t.change(of(ledger.Assigned, "B.1"), func(e *ledger.Event) { e.Generation = min(e.Generation, 4) })
+		t.change(of(ledger.Assigned, "A.1"), generation(3))
+		t.change(of(ledger.Assigned, "B.1"), generation(4))
+		t.tell(10*ms, "A.1", ledger.Assigned, generation(1))
+		t.tell(20*ms, "A.1", ledger.Assigned, generation(3))
+	}},
+	{"S6", "a repeat in a member that has missed a generation, of what another one has finished", "starts g 0@1, which A.1 had finished 850ms before", func(t *tale) {
+		again(t)
+		t.tell(110*ms, "B.1", ledger.Assigned, generation(1))
+		t.change(at(1300*ms), generation(3))
+	}},
+	{"S6", "a repeat while a topic has another leader", "starts g 0@1, which A.1 had finished 850ms before", func(t *tale) {
+		again(t)
+		t.hit("move-leaders", ledger.OfCluster, "", 450*ms, 900*ms)
 	}},
 	{"G12", "two members at once for a moment, and no fault", "both run g 0@1 for 100ms, want at most 0s (planned change)", together(1450 * ms)},
 	{"G12", "a message at once in two members, in no order", "both run g 0@1 for 100ms", func(t *tale) {
@@ -165,6 +186,23 @@ var plantedChanges = []plant{
 		again(t)
 	}},
 	{"L5", "a lost membership", "B.1 has lost its membership of g", func(t *tale) { t.tell(16*time.Second, "B.1", ledger.Session, said("membership lost")) }},
+	{"L5", "a claim that fails", "the session of B.1 in g has ended (claim failed), and nothing has happened to it", func(t *tale) {
+		t.tell(16*time.Second, "B.1", ledger.Session, said("claim failed"))
+	}},
+	{"L5", "a stop that nobody has asked for", "the session of B.1 in g ends in a stop that nobody has asked for", func(t *tale) {
+		t.tell(16*time.Second, "B.1", ledger.Session, said("stop"))
+	}},
+	{"L5", "a member that asks again and again", "B.1 asks for more than 16 rounds of g within 30s", func(t *tale) {
+		for i := range 17 {
+			t.tell(13*time.Second+time.Duration(i)*600*ms, "B.1", ledger.Session, func(e *ledger.Event) { e.Text, e.Err = "rebalance", "the member asks for another round" })
+		}
+	}},
+	{"L5", "more generations than one newcomer explains", "a rebalance to generation 7", func(t *tale) {
+		t.tell(15*time.Second, "C.1", ledger.Spawned, nil)
+		for i := range int32(5) {
+			t.tell(16*time.Second+time.Duration(i)*100*ms, "B.1", ledger.Assigned, generation(3+i))
+		}
+	}},
 	{"L5", "two rounds that a member asks for at once", "B.1 asks for two rounds of g within 400ms", func(t *tale) {
 		for _, at := range []time.Duration{13_000 * ms, 13_400 * ms} {
 			t.tell(at, "B.1", ledger.Session, func(e *ledger.Event) { e.Err = "the member asks for another round" })
@@ -177,6 +215,12 @@ var plantedChanges = []plant{
 var plantedProgress = []plant{
 	{"L1", "a claim that does not let go", "A.1 lets go of g 0 after 3.1s", func(t *tale) { t.change(at(1010*ms), func(e *ledger.Event) { e.Took = 3100 * ms }) }},
 	{"L1", "a claim that its member leaves behind", "Run of B.1 in g has returned, and partition 0 was not let go", func(t *tale) { t.drop(of(ledger.Released, "B.1")) }},
+	{"L1", "a claim that begins before the one before has ended", "Run of B.1 in g has returned, and partition 0 was not let go", func(t *tale) { t.tell(13*time.Second, "B.1", ledger.Claimed, nil) }},
+	{"L1b", "a partition that nobody has, after a claim that was not let go", "g 0 had no claim for 16.6s", func(t *tale) {
+		t.drop(of(ledger.Gone, "A.1"))
+		t.tell(1005*ms, "A.1", ledger.Claimed, nil)
+		t.shift(1300*ms, 16300*ms)
+	}},
 	{"L1b", "a partition that nobody has", "g 0 had no claim for 16.3s", func(t *tale) { t.shift(1300*ms, 16*time.Second) }},
 	{"L2", "work that is left at the end", "g 0 is committed at 4 of 5", func(t *tale) {
 		t.drop(at(12_110 * ms))
@@ -197,6 +241,7 @@ var plantedProgress = []plant{
 		t.hit("cut", ledger.OfMember, "B.1", 21_000*ms, 29_000*ms)
 	}},
 	{"L4", "no stop", "B.1 killed, for it did not stop", func(t *tale) { t.change(of(ledger.Gone, "B.1"), said("killed, for it did not stop")) }},
+	{"L4", "a process that ends without its members", "B.1 has stopped, and Run has returned in 0 of 1 groups", func(t *tale) { t.drop(of(ledger.Stopped, "B.1")) }},
 	{"L4", "a crash", "A.1 ended by itself: exit status 2", func(t *tale) { t.change(of(ledger.Gone, "A.1"), said("ended by itself: exit status 2")) }},
 	{"L4", "a Run that returns unasked", "Run of B.1 in g has returned, and nobody had asked for it", func(t *tale) { t.drop(of(ledger.Stopping, "B.1")) }},
 	{"L4", "a member that does not take leave", "A.1 has left g, and 833.333333ms later nobody has partition 0", func(t *tale) {
@@ -218,6 +263,7 @@ var plantedRest = []plant{
 	{"L6", "a message at rest", "0 paused without one, lag 1", func(t *tale) { t.change(of(ledger.Sampled, "B.1"), func(e *ledger.Event) { e.Usage.Lag = 1 }) }},
 	{"L6", "a pause at rest", "1 paused without one", func(t *tale) { t.change(of(ledger.Sampled, "B.1"), func(e *ledger.Event) { e.Usage.Stuck = 1 }) }},
 	{"L6", "a pause that stays for a while", "B.1 has had a claim that is paused with nothing in its backlog for 8.5s", func(t *tale) { t.paused(8500 * ms) }},
+	{"L6", "a process that no longer looks at itself", "B.1 has not looked at itself since the end", func(t *tale) { t.change(of(ledger.Sampled, "B.1"), move(19*time.Second)) }},
 	{"L7", "goroutines that grow, slowly and by chance", "C.1: goroutines has risen by", func(t *tale) {
 		t.live(func(i int, u *ledger.Usage) { u.Goroutines = 60 + i/12 + i*i%17 })
 	}},

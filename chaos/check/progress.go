@@ -103,16 +103,20 @@ const (
 // quiet says whether the group of a run was stable around its end: no member of it began or ended a session, no fault of anybody was felt, for
 // it may keep a round from being completed, and the process was not about to stop.
 func (s *story) quiet() func(*run) bool {
-	rounds := map[string][]time.Duration{}
+	rounds, own := map[string][]time.Duration{}, map[seat][]ledger.Event{}
 	for _, e := range s.events {
 		if e.Kind == ledger.Assigned || e.Kind == ledger.Session {
 			rounds[e.Group] = append(rounds[e.Group], e.At)
+			own[seatIn(e)] = append(own[seatIn(e)], e)
 		}
 	}
 	return func(x *run) bool {
 		from, to := x.end-settling, x.end+unsettling
 		i, _ := slices.BinarySearch(rounds[x.group], from)
 		stable := i == len(rounds[x.group]) || rounds[x.group][i] > to
+		mine := own[seat{process: x.process, place: place{group: x.group}}]
+		n, _ := slices.BinarySearchFunc(mine, x.end, func(e ledger.Event, at time.Duration) int { return cmp.Compare(e.At, at) })
+		stable = stable && n > 0 && mine[n-1].Kind == ledger.Assigned // else a round is under way
 		asked, stops := s.stops[x.process]
 		return stable && (!stops || asked > to) && s.unplanned(from) == nil && s.unplanned(to) == nil
 	}

@@ -16,9 +16,10 @@ func (r *Report) rest() {
 	}
 	for member, list := range r.story.samples() {
 		last := list[len(list)-1]
-		if last.At < r.story.settled {
-			continue // it was gone before
+		if gone, ok := r.story.gone[member]; ok && gone < r.story.settled {
+			continue
 		}
+		r.holds(last.At >= r.story.settled, where{rule: "L6", at: last.At}, "%s has not looked at itself since the end, which it does each second", member)
 		u := last.Usage
 		left := u.Running + u.Stray + u.Kept + u.Backlog + u.Stuck
 		r.holds(left == 0 && u.Lag == 0, where{rule: "L6", at: last.At}, "%s at rest: %d running, %d stray, %d kept, %d in backlogs, %d paused without one, lag %d", member, u.Running, u.Stray, u.Kept, u.Backlog, u.Stuck, u.Lag)

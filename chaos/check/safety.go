@@ -99,7 +99,7 @@ func (r *Report) stamps() {
 		for i, e := range list {
 			st := state(e).Stamp
 			if st.Owner == 0 {
-				continue // said by texts
+				continue // said by takeovers
 			}
 			count := uint64(st.Count)
 			m := message{at, e.Offset}
@@ -116,37 +116,72 @@ func (r *Report) stamps() {
 // has stored anything.
 func (r *Report) takeovers() {
 	held := r.story.held()
+	of := r.story.owners(held)
 	for at, list := range r.story.stored {
-		of := map[uint64]string{} // the process of each owner: who claimed the partition when it was first seen
 		for _, e := range list {
-			owner := state(e).Stamp.Owner
-			begun := slices.IndexFunc(held[at], func(c claim) bool { return c.wall > e.Wall-int64(time.Millisecond) })
-			if begun < 0 {
-				begun = len(held[at])
+			owner, now := state(e).Stamp.Owner, holder(held[at], e)
+			m := message{at, e.Offset}
+			r.holds(owner != 0, where{rule: "S3", at: e.At, of: &m}, "the commit of %s %d at %d does not say whose it is", at.group, at.partition, e.Offset)
+			if known := of[writer{at.group, owner}]; now != "" && known != "" {
+				r.holds(known == now, where{rule: "S3", at: e.At, of: &m}, "%s has stored a commit of %s %d at %d, and %s had begun to claim it", known, at.group, at.partition, e.Offset, now)
 			}
-			if owner == 0 || begun == 0 {
-				continue
-			}
-			now, m := held[at][begun-1].process, message{at, e.Offset}
-			if of[owner] == "" {
-				of[owner] = now
-			}
-			r.holds(of[owner] == now, where{rule: "S3", at: e.At, of: &m}, "%s has stored a commit of %s %d at %d, and %s had begun to claim it", of[owner], at.group, at.partition, e.Offset, now)
 		}
 	}
 }
 
+// writer is who has stored a commit: a member has one name in all partitions of its group.
+type writer struct {
+	group string
+	owner uint64
+}
+
+// owners finds the process of each: that which claimed the partitions when most of its commits were stored.
+func (s *story) owners(held map[place][]claim) map[writer]string {
+	votes, most, of := map[writer]map[string]int{}, map[writer]int{}, map[writer]string{}
+	for at, list := range s.stored {
+		for _, e := range list {
+			w, now := writer{at.group, state(e).Stamp.Owner}, holder(held[at], e)
+			if votes[w] == nil {
+				votes[w] = map[string]int{}
+			}
+			if now == "" {
+				continue
+			}
+			if votes[w][now]++; votes[w][now] > most[w] {
+				most[w], of[w] = votes[w][now], now
+			}
+		}
+	}
+	return of
+}
+
+// holder is the process that had begun to claim a partition when a commit was stored, "" where it is not known: a claim that begins when a newer
+// generation was heard of already may be that of a member that was removed.
+func holder(held []claim, e ledger.Event) string {
+	next := slices.IndexFunc(held, func(c claim) bool { return c.wall > e.Wall-int64(time.Millisecond) })
+	if next < 0 {
+		next = len(held)
+	}
+	if next == 0 || held[next-1].stale {
+		return ""
+	}
+	return held[next-1].process
+}
+
 // ghost says that a commit is one that its member had given up unanswered, and was stored all the same, after later ones of the same owner. It
-// counts them. The owner has to mend it: what it stores next is no older than what was overwritten.
+// counts them. The owner has to mend it: what it stores next is no older than what was overwritten. Where it could not any more, the next
+// owner has begun from there.
 func (r *Report) ghost(at place, list []ledger.Event, i int) bool {
 	late, before := state(list[i]).Stamp, state(list[i-1])
-	given := slices.ContainsFunc(r.story.unheard[at], func(wall int64) bool { return wall <= list[i].Wall })
+	given := slices.ContainsFunc(r.story.unheard[at], func(e ledger.Event) bool {
+		return e.Offset == list[i].Offset && e.Wall <= list[i].Wall
+	})
 	if !given || late.Owner != before.Stamp.Owner || i+1 == len(list) {
 		return false
 	}
 	mended := state(list[i+1])
 	r.late[&list[i]] = true
-	return mended.Stamp.Count >= before.Stamp.Count && mended.Next >= before.Next
+	return mended.Stamp.Owner != late.Owner || mended.Stamp.Count >= before.Stamp.Count && mended.Next >= before.Next
 }
 
 // texts wants each commit to be readable (S8).
@@ -175,13 +210,19 @@ func (r *Report) resumes() {
 	}
 }
 
-// crashes wants processes to end by our hand only.
+// crashes wants processes to end by our hand only, and those that stop to have stopped in each group.
 func (r *Report) crashes() {
+	stopped := map[string]int{}
 	for _, e := range r.story.events {
 		if e.Kind == ledger.Gone {
 			r.holds(e.Text == "killed" || e.Text == "stopped", where{rule: "L4", at: e.At}, "%s %s", e.Member, e.Text)
 		}
+		if e.Kind == ledger.Gone && e.Text == "stopped" {
+			n := len(r.story.header.Groups)
+			r.holds(stopped[e.Member] == n, where{rule: "L4", at: e.At}, "%s has stopped, and Run has returned in %d of %d groups", e.Member, stopped[e.Member], n)
+		}
 		if e.Kind == ledger.Stopped {
+			stopped[e.Member]++
 			r.holds(e.Err == "", where{rule: "L5", at: e.At}, "Run of %s in %s returned an error: %s", e.Member, e.Group, e.Err)
 		}
 	}

@@ -44,7 +44,8 @@ type claim struct {
 	process    string
 	begin, end time.Duration
 	wall       int64 // of the begin
-	let        bool  // it was let go, and has not ended with its process
+	let        bool  // it was let go, and has not ended with its process, or under the next one
+	stale      bool  // a newer generation had been heard of in the group: it may be that of a member that was removed
 }
 
 // seat is a place as one process has it.
@@ -69,20 +70,22 @@ type story struct {
 	refused map[seat][]time.Duration // when a commit was not stored, or given up
 	stops   map[string]time.Duration // when a process was asked to stop in order
 	gone    map[string]time.Duration // when a process ended
-	unheard map[place][]int64        // wall times when a commit was given up unanswered
+	unheard map[place][]ledger.Event // commits that were given up unanswered
 	missed  map[seat][]time.Duration // when an assignment was heard after one that was missed, by process and group
 	settled time.Duration            // far if the run was not brought to its end
 }
 
 func read(b *ledger.Book) *story {
 	s := &story{
-		header: b.Header, groups: map[string]ledger.Group{}, events: b.Events(), of: map[message][]*run{}, claims: map[seat][]claim{},
-		stored: map[place][]ledger.Event{}, done: map[message]*run{}, frozen: map[string][]fault{}, covered: map[message]int64{}, refused: map[seat][]time.Duration{}, stops: map[string]time.Duration{}, gone: map[string]time.Duration{}, unheard: map[place][]int64{}, missed: map[seat][]time.Duration{}, settled: far,
+		header: b.Header, events: b.Events(), settled: far,
+		groups: map[string]ledger.Group{}, of: map[message][]*run{}, claims: map[seat][]claim{}, stored: map[place][]ledger.Event{},
+		done: map[message]*run{}, frozen: map[string][]fault{}, covered: map[message]int64{}, refused: map[seat][]time.Duration{},
+		stops: map[string]time.Duration{}, gone: map[string]time.Duration{}, unheard: map[place][]ledger.Event{}, missed: map[seat][]time.Duration{},
 	}
 	for _, g := range b.Header.Groups {
 		s.groups[g.Name] = g
 	}
-	x := indexer{story: s, open: map[call]*run{}, fault: map[int]int{}, heard: map[seat]int32{}}
+	x := indexer{story: s, open: map[call]*run{}, fault: map[int]int{}, heard: map[seat]int32{}, newest: map[string]int32{}}
 	for _, e := range s.events {
 		x.take(e)
 	}
@@ -99,9 +102,10 @@ type call struct {
 // indexer reads the events one after the other.
 type indexer struct {
 	*story
-	open  map[call]*run
-	fault map[int]int    // index by number
-	heard map[seat]int32 // the latest generation, by process and group
+	open   map[call]*run
+	fault  map[int]int      // index by number
+	heard  map[seat]int32   // the latest generation, by process and group
+	newest map[string]int32 // of each group
 }
 
 func placeOf(e ledger.Event) place { return place{e.Group, e.Partition} }
@@ -121,7 +125,7 @@ func (x *indexer) take(e ledger.Event) {
 			x.refused[at] = append(x.refused[at], e.At)
 		}
 		if e.Text == ledger.Unanswered {
-			x.unheard[placeOf(e)] = append(x.unheard[placeOf(e)], e.Wall)
+			x.unheard[placeOf(e)] = append(x.unheard[placeOf(e)], e)
 		}
 	case ledger.Assigned:
 		x.assign(e)
@@ -170,7 +174,10 @@ func (x *indexer) finish(e ledger.Event) {
 func (x *indexer) claim(e ledger.Event) {
 	at := seat{e.Member, placeOf(e)}
 	if e.Kind == ledger.Claimed {
-		x.claims[at] = append(x.claims[at], claim{process: e.Member, begin: e.At, end: far, wall: e.Wall})
+		x.endClaims(at, e.At)
+		x.claims[at] = append(x.claims[at], claim{
+			process: e.Member, begin: e.At, end: far, wall: e.Wall, stale: e.Generation != 0 && e.Generation < x.newest[e.Group],
+		})
 		return
 	}
 	if n := len(x.claims[at]); n > 0 {
@@ -179,7 +186,16 @@ func (x *indexer) claim(e ledger.Event) {
 	}
 }
 
+// endClaims ends what was not let go.
+func (x *indexer) endClaims(of seat, at time.Duration) {
+	for i := range x.claims[of] {
+		c := &x.claims[of][i]
+		c.end = min(c.end, at)
+	}
+}
+
 func (x *indexer) assign(e ledger.Event) {
+	x.newest[e.Group] = max(x.newest[e.Group], e.Generation)
 	at := seat{process: e.Member, place: place{group: e.Group}}
 	if last, ok := x.heard[at]; ok && e.Generation > last+1 {
 		x.missed[at] = append(x.missed[at], e.At)
@@ -210,9 +226,9 @@ func (x *indexer) bury(e ledger.Event) {
 			delete(x.open, id)
 		}
 	}
-	for at, list := range x.claims {
-		if n := len(list); at.process == e.Member && n > 0 {
-			list[n-1].end = min(list[n-1].end, e.At)
+	for at := range x.claims {
+		if at.process == e.Member {
+			x.endClaims(at, e.At)
 		}
 	}
 }
@@ -248,4 +264,12 @@ func (s *story) lanes() map[lane][]*run {
 // byOffset is the order in which the runs of a lane should come.
 func byOffset(a, b *run) int {
 	return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(a.begin, b.begin))
+}
+
+// end is the time of the last event.
+func (s *story) end() time.Duration {
+	if len(s.events) == 0 {
+		return 0
+	}
+	return s.events[len(s.events)-1].At
 }

@@ -16,7 +16,7 @@ const (
 	Started  Kind = "started"   // a handler call begins: Partition, Offset, Key, Call, Generation of the latest assignment
 	Ended    Kind = "ended"     // it is about to return: the same and Err, "" for success
 	Canceled Kind = "cancelled" // its context ended under it: the same, Err is the cause
-	Claimed  Kind = "claimed"   // a claim begins: Partition
+	Claimed  Kind = "claimed"   // a claim begins: Partition, Generation of the latest assignment
 	Released Kind = "released"  // a claim ends: Partition, Text is the reason, Took how long it waited
 	Answered Kind = "answered"  // a commit was answered, or is given up: Partition, Offset, Err "" where it is stored, Text
 	Assigned Kind = "assigned"  // an assignment is heard: Generation, Text

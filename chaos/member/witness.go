@@ -97,7 +97,7 @@ func (w *witness) OnCommit(c consumer.Commit) {
 
 // OnClaimStart implements handler.ClaimStartHook.
 func (w *witness) OnClaimStart(c handler.Claim) {
-	w.add(ledger.Event{Kind: ledger.Claimed, Partition: c.Partition})
+	w.add(ledger.Event{Kind: ledger.Claimed, Partition: c.Partition, Generation: w.latest.Load()})
 }
 
 // OnClaimEnd implements handler.ClaimEndHook.

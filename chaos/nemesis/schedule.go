@@ -27,14 +27,14 @@ func (s Step) String() string {
 	return fmt.Sprintf("#%d at %5.1f s: %s for %.1f s", s.Number, s.At.Seconds(), s.Name, s.Lasts.Seconds())
 }
 
-// calmAtBegin is for the members to come together, and calmAtEnd for the last faults to end.
+// calmAtBegin is for the members to come together, and calmAtEnd for most of the last faults to end.
 const (
 	calmAtBegin = 5 * time.Second
 	calmAtEnd   = 15 * time.Second
 )
 
-// Pace is how long it is quiet between two faults, at least and at most, and how long after each stretch of them: what is promised of a
-// stable group can be checked then.
+// Pace is how long it is quiet between the begins of two faults at least and at most, after the first one's end where they come one by one, and how
+// long nothing begins after each stretch of them: what is promised of a stable group can be checked then, if they were short.
 type Pace struct{ Least, Most, Stretch, Rest time.Duration }
 
 // Paces: that of minutes makes many faults, which are felt one in the other, that of hours lets most of the time be ordinary.
@@ -50,9 +50,13 @@ type part struct {
 	deck     *deck
 }
 
+// shortestWithParts is for how long a run has to last at least, so that faults have room beside the planned changes.
+const shortestWithParts = 2 * time.Minute
+
 // Schedule draws faults for a run of that length from the seed: the same seed, length and pattern make the same schedule. For the first third
 // planned changes are made alone, before any fault could be to blame for what they do; from then on everything is mixed: until half of the
-// run one by one, and then as it comes. Each nemesis has its turn before any has another.
+// run one by one, and then as it comes. In a run of less than two minutes all comes as it comes. Each nemesis has its turn in a part before any has
+// another.
 func Schedule(seed uint64, length time.Duration, p Pace, pattern *regexp.Regexp) (steps []Step, err error) {
 	r := rand.New(rand.NewPCG(seed, seed>>1))
 	names := matching(pattern)
@@ -60,9 +64,12 @@ func Schedule(seed uint64, length time.Duration, p Pace, pattern *regexp.Regexp)
 		return nil, fmt.Errorf("no nemesis matches %v: they are %v", pattern, Names())
 	}
 	mixed := &deck{r: r, names: names}
-	parts := []part{{length / 2, true, mixed}, {length - calmAtEnd, false, mixed}}
-	if planned := plannedOf(names); len(planned) > 0 {
-		parts = slices.Insert(parts, 0, part{length / 3, true, &deck{r: r, names: planned}})
+	parts := []part{{length - calmAtEnd, false, mixed}}
+	if length >= shortestWithParts {
+		parts = slices.Insert(parts, 0, part{length / 2, true, mixed})
+		if planned := plannedOf(names); len(planned) > 0 {
+			parts = slices.Insert(parts, 0, part{length / 3, true, &deck{r: r, names: planned}})
+		}
 	}
 	c := calendar{r: r, pace: p, at: calmAtBegin, rest: p.Stretch}
 	for _, p := range parts {

@@ -64,6 +64,19 @@ func TestPlannedChangesComeAloneFirst(t *testing.T) {
 	}
 }
 
+// A run of a minute has faults, whatever the seed.
+func TestAShortRunHasFaults(t *testing.T) {
+	for seed := range uint64(200) {
+		steps, err := nemesis.Schedule(seed, time.Minute, nemesis.ForMinutes, everything)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(steps, func(s nemesis.Step) bool { return s.Class != ledger.Planned }) {
+			t.Errorf("seed %d: %v", seed, steps)
+		}
+	}
+}
+
 // Each part of a run deals all that it has before it deals anything again.
 func TestTheyComeInTurns(t *testing.T) {
 	steps, err := nemesis.Schedule(5, 10*time.Minute, nemesis.ForMinutes, everything)

@@ -35,7 +35,8 @@ var errBusy = errors.New("busy")
 // stopLimit is when a member that does not stop is killed: long after it has broken its promise.
 const stopLimit = member.StopGrace + 26*time.Second
 
-// Run carries a schedule out. It returns when all faults have ended, with ctx before its end at the latest, and everything is whole again.
+// Run carries a schedule out. It returns when all faults have ended, with ctx before its end at the latest, and everything is whole again. Where
+// faults come one by one and one takes longer than it should, all that follows is later by that.
 func (w *World) Run(ctx context.Context, steps []Step) error {
 	begin := time.Now()
 	var running sync.WaitGroup
@@ -43,7 +44,14 @@ func (w *World) Run(ctx context.Context, steps []Step) error {
 		if !sleep(ctx, s.At-time.Since(begin)) {
 			break
 		}
-		running.Go(func() { w.step(ctx, s) }) // ends with its time
+		if !s.Patient {
+			running.Go(func() { w.step(ctx, s) }) // ends with its time
+			continue
+		}
+		w.step(ctx, s)
+		if late := time.Since(begin) - (s.At + s.Lasts); late > 0 {
+			begin = begin.Add(late)
+		}
 	}
 	running.Wait()
 	return errors.Join(w.errs...)
