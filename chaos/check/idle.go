@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/chaos/ledger"
@@ -27,7 +28,7 @@ type idles struct {
 	desks map[place]*desk
 	open  map[call]*desk // of the runs that go on
 	busy  map[seat]int   // how many of a process in a group
-	void  map[call]bool  // of the open ones: they were cancelled, and what they return does not count
+	void  map[call]bool  // of the open ones: they were cancelled, and what they return may not count
 	alive map[string]bool
 	next  time.Duration // of the next glance
 }
@@ -105,13 +106,18 @@ func (w *idles) end(e ledger.Event) {
 	delete(w.open, id)
 	d.running--
 	w.busy[seatIn(e)]--
-	if e.Err == "" && e.Text != ledger.Late && !w.void[id] {
+	if e.Err == "" && (e.Text != ledger.Late && !w.void[id] || !w.again(message{placeOf(e), e.Offset}, e.At)) {
 		delete(d.waiting, e.Offset)
 	}
 	delete(w.void, id)
 	if len(d.waiting) == 0 {
 		d.idle, d.owed = 0, 0
 	}
+}
+
+// again says that a message is begun once more later.
+func (w *idles) again(m message, after time.Duration) bool {
+	return slices.ContainsFunc(w.story.of[m], func(x *run) bool { return x.begin > after })
 }
 
 func (w *idles) bury(process string) {
