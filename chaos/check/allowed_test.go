@@ -106,9 +106,9 @@ type explanation struct {
 }
 
 func explanations() []explanation {
-	session := func(at time.Duration, text, err string) func(*tale) {
+	session := func(at time.Duration, text, own string) func(*tale) {
 		return func(t *tale) {
-			t.tell(at, "B.1", ledger.Session, func(e *ledger.Event) { e.Text, e.Err = text, err })
+			t.tell(at, "B.1", ledger.Session, func(e *ledger.Event) { e.Text, e.Own = text, own })
 		}
 	}
 	fault := func(name string, class ledger.Class, lasts time.Duration) func(*tale) {
@@ -135,13 +135,13 @@ func explanations() []explanation {
 		{"a process that had stopped before", false, tell(5100*ms, ledger.Gone, "stopped")},
 		{"a process that was killed", true, tell(5900*ms, ledger.Gone, "killed")},
 		{"a process that was killed before", false, tell(6100*ms, ledger.Gone, "killed")},
-		{"a session that has ended for the rebalance", false, session(when-ms, "rebalance", "a rebalance is in progress")},
+		{"a session that has ended for the rebalance", false, session(when-ms, "rebalance", "")},
 		{"a session that was lost", true, session(when-4900*ms, "membership lost", "")},
 		{"a session that is known to be lost after", true, session(when+2900*ms, "membership lost", "")},
 		{"a session that is lost later", false, session(when+3100*ms, "membership lost", "")},
 		{"a claim that has failed", true, session(when-ms, "claim failed", "")},
-		{"a member that asks for it", true, session(when-ms, "rebalance", "the member asks for another round, for a partition")},
-		{"a topic that has grown", true, session(when-ms, "rebalance", "kafka: partition count changed for subscribed topic")},
+		{"a member that asks for it", true, session(when-ms, "rebalance", ledger.AsksAgain)},
+		{"a topic that has grown", true, session(when-ms, "rebalance", ledger.HasGrown)},
 		{"a session of another group", false, func(t *tale) {
 			session(when-ms, "membership lost", "")(t)
 			t.change(of(ledger.Session, "B.1"), func(e *ledger.Event) { e.Group = "h" })

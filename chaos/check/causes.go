@@ -1,19 +1,17 @@
 package check
 
 import (
-	"strings"
 	"time"
 
 	"github.com/evenkeel-go/evenkeel/chaos/ledger"
+	"github.com/evenkeel-go/evenkeel/consumer"
 )
 
-// The ends of sessions (consumer.EndKind), and what those say that a member has begun a round with.
+// Why sessions end, as consumer.EndKind says it.
 const (
-	forRound = "rebalance"
-	byStop   = "stop"
-	// asksAgain: a partition is to move (consumer/followup.go), and hasGrown: a topic has more partitions (sarama 1.61.1, consumer_group.go).
-	asksAgain = "asks for another round"
-	hasGrown  = "partition count changed"
+	forRound = string(consumer.EndRebalance)
+	byStop   = string(consumer.EndStop)
+	forLoss  = string(consumer.EndLost)
 )
 
 const (
@@ -54,7 +52,7 @@ func (r *Report) sessionEnd(e ledger.Event) {
 	case e.Text == byStop:
 		asked, stops := r.story.stops[e.Member]
 		r.holds(stops && asked <= e.At, where{rule: "L5", at: e.At}, "the session of %s in %s ends in a stop that nobody has asked for: %s", e.Member, e.Group, e.Err)
-	case strings.Contains(e.Text, "lost"):
+	case e.Text == forLoss:
 		r.holds(r.story.disturbedBy(e.Member, e.At-session, e.At, aftermath) != nil, where{rule: "L5", at: e.At}, "%s has lost its membership of %s, and nothing has happened to it: %s", e.Member, e.Group, e.Err)
 	default:
 		asked, stops := r.story.stops[e.Member]
@@ -67,7 +65,7 @@ func (r *Report) sessionEnd(e ledger.Event) {
 func (r *Report) asking() {
 	asked := map[seat][]time.Duration{}
 	for _, e := range r.story.events {
-		if e.Kind != ledger.Session || !strings.Contains(e.Err, asksAgain) {
+		if e.Kind != ledger.Session || e.Own != ledger.AsksAgain {
 			continue
 		}
 		at := seatIn(e)
@@ -149,5 +147,5 @@ func (s *story) letIn(process, group string) time.Duration {
 
 // ofItsOwn says that a session has ended for a reason of the member's, and not because others had begun a round.
 func ofItsOwn(e ledger.Event) bool {
-	return e.Text != forRound || strings.Contains(e.Err, asksAgain) || strings.Contains(e.Err, hasGrown)
+	return e.Text != forRound || e.Own != ""
 }

@@ -194,7 +194,7 @@ var plantedChanges = []plant{
 	}},
 	{"L5", "a member that asks again and again", "B.1 asks for more than 16 rounds of g within 30s", func(t *tale) {
 		for i := range 17 {
-			t.tell(13*time.Second+time.Duration(i)*600*ms, "B.1", ledger.Session, func(e *ledger.Event) { e.Text, e.Err = "rebalance", "the member asks for another round" })
+			t.tell(13*time.Second+time.Duration(i)*600*ms, "B.1", ledger.Session, func(e *ledger.Event) { e.Text, e.Own = "rebalance", ledger.AsksAgain })
 		}
 	}},
 	{"L5", "more generations than one newcomer explains", "a rebalance to generation 7", func(t *tale) {
@@ -205,7 +205,7 @@ var plantedChanges = []plant{
 	}},
 	{"L5", "two rounds that a member asks for at once", "B.1 asks for two rounds of g within 400ms", func(t *tale) {
 		for _, at := range []time.Duration{13_000 * ms, 13_400 * ms} {
-			t.tell(at, "B.1", ledger.Session, func(e *ledger.Event) { e.Err = "the member asks for another round" })
+			t.tell(at, "B.1", ledger.Session, func(e *ledger.Event) { e.Text, e.Own = "rebalance", ledger.AsksAgain })
 		}
 	}},
 	{"L5", "a rebalance for nothing", "a rebalance to generation 3, and nothing has happened in the group that explains it", func(t *tale) { t.tell(16*time.Second, "B.1", ledger.Assigned, generation(3)) }},

@@ -20,7 +20,7 @@ const (
 	Released Kind = "released"  // a claim ends: Partition, Text is the reason, Took how long it waited
 	Answered Kind = "answered"  // a commit was answered, or is given up: Partition, Offset, Err "" where it is stored, Text
 	Assigned Kind = "assigned"  // an assignment is heard: Generation, Text
-	Session  Kind = "session"   // a session has ended: ID, Generation, Text is its kind, Err the cause
+	Session  Kind = "session"   // a session has ended: ID, Generation, Text is its kind, Err the cause, Own whether the member began the round
 	Leads    Kind = "leads"     // the member plans a round: it leads the group
 	Logged   Kind = "log"       // a log entry at level warn or above: Text
 	Sampled  Kind = "sample"    // Usage
@@ -30,6 +30,12 @@ const (
 
 // Late is the text of an end that came after the end of its context, which a goroutine of its own writes down.
 const Late = "late"
+
+// What a member begins a round for, in Own.
+const (
+	AsksAgain = "asks"  // a partition is to move
+	HasGrown  = "grown" // a topic has more partitions
+)
 
 // Unanswered is the text of a commit of which nobody knows whether it is stored: it may be later.
 const Unanswered = "unanswered"
@@ -77,6 +83,7 @@ type Event struct {
 	ID         string        `json:"id,omitempty"`   // of the member, from its broker
 	Generation int32         `json:"gen,omitempty"`
 	Took       time.Duration `json:"took,omitempty"`
+	Own        string        `json:"own,omitempty"`
 	Fault      int           `json:"fault,omitempty"`
 	Class      Class         `json:"class,omitempty"`
 	Text       string        `json:"text,omitempty"`

@@ -79,7 +79,19 @@ func (w *witness) OnRebalance(r consumer.Rebalance) {
 
 // OnSessionEnd implements consumer.SessionEndHook.
 func (w *witness) OnSessionEnd(e consumer.SessionEnd) {
-	w.add(ledger.Event{Kind: ledger.Session, ID: e.MemberID, Generation: e.Generation, Text: string(e.Kind), Err: text(e.Cause)})
+	w.add(ledger.Event{Kind: ledger.Session, ID: e.MemberID, Generation: e.Generation, Text: string(e.Kind), Err: text(e.Cause), Own: own(e.Cause)})
+}
+
+// own says what a member has begun a round for, "" where others have.
+func own(cause error) string {
+	switch {
+	case errors.Is(cause, sarama.ErrSessionPartitionCountChanged):
+		return ledger.HasGrown
+	case errors.Is(cause, handler.ErrRevoked):
+		return ledger.AsksAgain
+	default:
+		return ""
+	}
 }
 
 // OnCommit implements consumer.CommitHook.

@@ -93,3 +93,22 @@ func TestEachCallIsWrittenDown(t *testing.T) {
 		})
 	}
 }
+
+// asked is the error of a session that its member has ended for another round.
+type asked struct{}
+
+func (asked) Error() string        { return "another round" }
+func (asked) Is(target error) bool { return target == handler.ErrRevoked }
+
+func TestWhoBeganARoundIsWrittenDown(t *testing.T) {
+	for cause, want := range map[error]string{
+		asked{}:                                ledger.AsksAgain,
+		sarama.ErrSessionPartitionCountChanged: ledger.HasGrown,
+		sarama.ErrRebalanceInProgress:          "",
+		context.Canceled:                       "",
+	} {
+		if got := own(cause); got != want {
+			t.Errorf("%v: %q, want %q", cause, got, want)
+		}
+	}
+}
