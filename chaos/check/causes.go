@@ -47,12 +47,12 @@ func (r *Report) causes() {
 // sessionEnd wants a stop or a fault for the end of a session that no round has ended.
 func (r *Report) sessionEnd(e ledger.Event) {
 	session := r.story.groups[e.Group].SessionTimeout
-	switch {
-	case e.Text == forRound:
-	case e.Text == byStop:
+	switch e.Text {
+	case forRound:
+	case byStop:
 		asked, stops := r.story.stops[e.Member]
 		r.holds(stops && asked <= e.At, where{rule: "L5", at: e.At}, "the session of %s in %s ends in a stop that nobody has asked for: %s", e.Member, e.Group, e.Err)
-	case e.Text == forLoss:
+	case forLoss:
 		r.holds(r.story.disturbedBy(e.Member, e.At-session, e.At, aftermath) != nil, where{rule: "L5", at: e.At}, "%s has lost its membership of %s, and nothing has happened to it: %s", e.Member, e.Group, e.Err)
 	default:
 		asked, stops := r.story.stops[e.Member]
