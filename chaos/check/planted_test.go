@@ -73,6 +73,16 @@ var plantedSafety = []plant{
 		other.stored(102*ms, 7, 1, 0)
 		t.events = append(t.events, other.events...)
 	}},
+	{"S3", "a result from after a loss, committed when its member has the partition again", "g 0@1 is committed by a result that came after its partition had gone", func(t *tale) {
+		t.neverStored()
+		t.change(at(500*ms), move(1400*ms)) // A's run of 1
+		t.drop(func(e ledger.Event) bool {
+			return e.Member == "A.1" && e.At > 1050*ms && e.At != 1400*ms || e.At > 1450*ms && e.At < 12*time.Second
+		})
+		t.tell(1430*ms, "B.1", ledger.Released, nil)
+		t.tell(1500*ms, "A.1", ledger.Claimed, nil)
+		t.stored(1510*ms, 7, 3, 3)
+	}},
 	{"S3", "a commit that does not say whose it is", "the commit of g 0 at 4 does not say whose it is", func(t *tale) {
 		t.change(at(1510*ms), func(e *ledger.Event) { e.Text = offset.State{Next: 4}.Encode(offset.MaxText) })
 	}},

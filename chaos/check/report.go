@@ -108,7 +108,7 @@ func Check(b *ledger.Book) *Report {
 		story: read(b), late: map[*ledger.Event]bool{},
 	}
 	for _, f := range []func(){
-		r.count, r.losses, r.prefixes, r.answered, r.stamps, r.takeovers, r.resumes, r.overlaps, r.inversions, r.repeats, r.texts, r.interruptions,
+		r.count, r.losses, r.prefixes, r.answered, r.stamps, r.takeovers, r.results, r.resumes, r.overlaps, r.inversions, r.repeats, r.texts, r.interruptions,
 		r.releases, r.dwells, r.partings, r.progress, r.partitions, r.latenesses, r.stops, r.causes, r.rest, r.unlatched, r.level, r.crashes,
 	} {
 		f()

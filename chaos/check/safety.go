@@ -129,6 +129,32 @@ func (r *Report) takeovers() {
 	}
 }
 
+// results wants a result to be dropped once another process has claimed the partition after its own has let it go (S3), also where its own has it
+// again later: what is committed has a run that succeeded before, and nobody else had the partition between that run's claim and the commit.
+func (r *Report) results() {
+	held := r.story.held()
+	for m, wall := range r.story.covered {
+		if r.story.done[m] == nil {
+			continue // said by prefixes
+		}
+		ok := slices.ContainsFunc(r.story.of[m], func(x *run) bool {
+			return x.good && x.wall <= wall && !r.story.passedOn(x, held[m.place], wall)
+		})
+		r.holds(ok, where{rule: "S3", at: r.story.done[m].end, of: &m}, "%s %d@%d is committed by a result that came after its partition had gone to another process", m.group, m.partition, m.offset)
+	}
+}
+
+// passedOn says that another process has begun to claim the partition of a run after the run's claim had ended, and before a time.
+func (s *story) passedOn(x *run, held []claim, wall int64) bool {
+	if x.claim == 0 {
+		return false // said by resumes
+	}
+	mine := s.claims[seat{x.process, x.place}][x.claim-1]
+	return slices.ContainsFunc(held, func(c claim) bool {
+		return c.process != x.process && !c.stale && c.begin > mine.end && c.wall < wall-int64(time.Millisecond)
+	})
+}
+
 // writer is who has stored a commit: a member has one name in all partitions of its group.
 type writer struct {
 	group string
