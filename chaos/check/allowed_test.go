@@ -32,6 +32,10 @@ var allowed = []plant{
 		t.change(of(ledger.Gone, "A.1"), move(1600*ms))
 		t.hit("expel", ledger.OfMember, "A.1", 1000*ms, 1010*ms)
 	}},
+	{"G13", "a task whose member has just missed a generation", "", func(t *tale) {
+		t.tell(12_040*ms, "B.1", ledger.Assigned, generation(4))
+		t.tell(12_050*ms, "B.1", ledger.Canceled, func(e *ledger.Event) { e.Call, e.Offset, e.Key = 2, 4, "x" })
+	}},
 	{"S3", "a claim of a member that was removed and has not heard of it", "", func(t *tale) {
 		t.tell(1450*ms, "C.1", ledger.Claimed, generation(1))
 	}},

@@ -19,8 +19,8 @@ func (r *Report) interruptions() {
 			if r.story.sawChange(x) {
 				r.Checked["G13"]++
 			}
-		case r.story.unplanned(at) != nil:
-			r.Exempt["G13"]++
+		case r.story.unplanned(at) != nil, r.story.hasMissed(seat{x.process, x.place}, at-justHeard, at+justHeard):
+			r.Exempt["G13"]++ // a generation that was missed may have been anybody's, as documented
 		case r.story.graceIsOver(x.process, at):
 			r.Checked["G13"]++
 		default:
@@ -28,6 +28,9 @@ func (r *Report) interruptions() {
 		}
 	}
 }
+
+// justHeard is how soon a task is cancelled after its process has heard that it has missed a generation.
+const justHeard = 500 * time.Millisecond
 
 // interrupted is when a run was cancelled, or its process has ended under it in a stop; far where neither. A kill is a fault's.
 func (s *story) interrupted(x *run) time.Duration {

@@ -187,6 +187,11 @@ var plantedChanges = []plant{
 	{"G13", "a task that is cancelled for a newcomer", "B.1 cancels g 0@4 after 50ms, and there is no fault", func(t *tale) {
 		t.tell(12_050*ms, "B.1", ledger.Canceled, func(e *ledger.Event) { e.Call, e.Offset, e.Key = 2, 4, "x" })
 	}},
+	{"G13", "a task that is cancelled long after a generation was missed", "B.1 cancels g 0@4 after 50ms, and there is no fault", func(t *tale) {
+		t.tell(1000*ms, "B.1", ledger.Assigned, generation(1))
+		t.change(at(1300*ms), generation(3))
+		t.tell(12_050*ms, "B.1", ledger.Canceled, func(e *ledger.Event) { e.Call, e.Offset, e.Key = 2, 4, "x" })
+	}},
 	{"G13", "a task that is cancelled before the grace of a stop is over", "A.1 cancels g 0@1", func(t *tale) {
 		t.change(at(500*ms), move(1005*ms))
 		t.tell(1001*ms, "A.1", ledger.Canceled, func(e *ledger.Event) { e.Call, e.Offset, e.Key = 2, 1, "y" })
